@@ -1,0 +1,3 @@
+module github.com/weirline/weirline
+
+go 1.26

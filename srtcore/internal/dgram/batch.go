@@ -1,0 +1,61 @@
+package dgram
+
+import "net/netip"
+
+// In is a received datagram. Its Buf is owned by whoever holds the In.
+type In struct {
+	Buf *Buf
+	// From is the peer's address and port.
+	From netip.AddrPort
+	// To is the local address the datagram was sent to; invalid if unknown.
+	To netip.Addr
+}
+
+// Out is a datagram to be sent. Data stays valid until the batch is written.
+type Out struct {
+	Data []byte
+	To   netip.AddrPort
+	// From is the local address to send from; invalid leaves the choice to
+	// the system.
+	From netip.Addr
+}
+
+// Batch collects outgoing datagrams of many connections: control packets, whose
+// bytes it owns, and data packets, whose bytes stay with their connection.
+// Control goes first, so that equal sizes stand together.
+type Batch struct {
+	Control []Out
+	Data    []Out
+	arena   []byte
+	used    int
+}
+
+const arenaSize = 64 << 10
+
+// AddControl reserves n bytes for a control packet and returns them to be
+// filled before the next call.
+func (b *Batch) AddControl(n int, to netip.AddrPort, from netip.Addr) []byte {
+	if len(b.arena)-b.used < n {
+		// Earlier packets keep the old arena alive through their slices.
+		b.arena = make([]byte, max(arenaSize, n))
+		b.used = 0
+	}
+	p := b.arena[b.used : b.used+n : b.used+n]
+	b.used += n
+	b.Control = append(b.Control, Out{Data: p, To: to, From: from})
+	return p
+}
+
+// AddData adds a data packet.
+func (b *Batch) AddData(data []byte, to netip.AddrPort, from netip.Addr) {
+	b.Data = append(b.Data, Out{Data: data, To: to, From: from})
+}
+
+// Len returns the number of datagrams.
+func (b *Batch) Len() int { return len(b.Control) + len(b.Data) }
+
+// Reset empties the batch; the slices it gave out become invalid.
+func (b *Batch) Reset() {
+	clear(b.Data)
+	b.Control, b.Data, b.used = b.Control[:0], b.Data[:0], 0
+}
