@@ -1,0 +1,84 @@
+# weirline: `make` or `make help` lists the targets.
+SHELL := /bin/bash
+GO    ?= go
+
+# Where install puts the binary.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+# Knobs of the long targets.
+FUZZTIME     ?= 60s
+SOAK_MINUTES ?= 10
+BENCH_PROFILE ?= P2
+BENCH_ROUNDS  ?= 3
+BENCH_SECS    ?= 10
+
+# Run without installing: the tool is built from the module cache at this version.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+# The operating systems and architectures the transport and the sidecar compile for.
+CROSS := darwin/arm64 windows/amd64 linux/arm64 linux/386
+
+# Tests that drive other programs in real time run after the rest, one package
+# at a time, so that they do not compete for the cores.
+ALONE   := ./tests/interop ./tests/soak
+TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak)
+
+.DEFAULT_GOAL := help
+.PHONY: help deps demo test check cross race fuzz bench soak interop build install clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: deps build ## ffmpeg -> weirline -> SRT -> srt-live-transmit and back, content verified
+	@bash tests/demo/demo.sh
+
+test: deps ## install what is needed and run all tests (vet, race, cross build, quick interop and soak)
+	$(GO) vet ./...
+	@$(MAKE) --no-print-directory cross
+	$(GO) test -race -timeout 10m $(TOGETHER)
+	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(ALONE)
+
+check: ## vet and staticcheck
+	$(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+race: ## all tests that need no other programs, with the race detector, three times
+	$(GO) test -race -count=3 -timeout 30m $(TOGETHER)
+
+fuzz: ## run every fuzz target for FUZZTIME (60s) each
+	@set -e; \
+	grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u | while read -r dir; do \
+	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | cut -c6-); do \
+	    echo "== $$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$dir; \
+	  done; \
+	done
+
+bench: deps build ## weirline against libsrt: BENCH_PROFILE (P2), BENCH_ROUNDS (3), BENCH_SECS (10)
+	@$(MAKE) --no-print-directory -C tests/lab/peer OUT=$(CURDIR)/out/bench/bin
+	$(GO) run ./tests/lab/run -profile $(BENCH_PROFILE) -rounds $(BENCH_ROUNDS) -secs $(BENCH_SECS) \
+	  -peer out/bench/bin/srtbench -weirline bin/weirline -out out/bench
+
+soak: ## SOAK_MINUTES (10) of 20 Mbit/s through 1 % loss with key refresh; nothing lost, memory flat
+	WEIRLINE_SOAK_MINUTES=$(SOAK_MINUTES) $(GO) test -count=1 -v -timeout $$(( $(SOAK_MINUTES) + 5 ))m ./tests/soak
+
+interop: deps ## the full matrix against srt-live-transmit, ffmpeg and GStreamer
+	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_INTEROP=full $(GO) test -count=1 -v -timeout 40m ./tests/interop
+
+build: ## build bin/weirline (static, no cgo)
+	CGO_ENABLED=0 $(GO) build -trimpath -o bin/weirline ./sidecar/cmd/weirline
+
+cross: ## compile srtcore and sidecar for the other systems
+	@set -e; for t in $(CROSS); do \
+	  echo "build for $$t"; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./srtcore/... ./sidecar/...; \
+	done
+
+install: build ## install the binary below PREFIX (/usr/local)
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 0755 bin/weirline $(DESTDIR)$(PREFIX)/bin/weirline
+
+deps: ## install the Debian packages that demo, tests and bench use (apt-get, as root or by sudo)
+	@bash tests/deps.sh
+
+clean: ## remove what was built
+	rm -rf bin out dist
