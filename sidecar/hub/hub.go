@@ -1,0 +1,88 @@
+// Package hub hands one payload to many readers. The source publishes and
+// never waits; each reader has its own bounded queue, loses its own oldest
+// payloads when it is slow, and disturbs nobody when it leaves.
+//
+// Lives here: Hub, Reader, Payload. May import: sync, context, time.
+// Never: srtcore, endpoint, net, a goroutine.
+package hub
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// Hub is the one source's side.
+type Hub struct {
+	mu      sync.Mutex
+	readers []*Reader
+	ended   bool
+	stats   Stats
+}
+
+// Stats is what passed a Hub.
+type Stats struct {
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+	Unheard  uint64 `json:"unheard"` // messages published while nobody read
+}
+
+// New returns an empty Hub.
+func New() *Hub { return &Hub{} }
+
+// Publish copies msg once and queues it for every reader. It never blocks.
+func (h *Hub) Publish(msg []byte, at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended {
+		return
+	}
+	h.stats.Messages++
+	h.stats.Bytes += uint64(len(msg))
+	if len(h.readers) == 0 {
+		h.stats.Unheard++
+		return
+	}
+	p := newPayload(msg, at, len(h.readers))
+	for _, r := range h.readers {
+		r.push(p)
+	}
+}
+
+// End says that nothing more comes; readers get io.EOF after their rest.
+func (h *Hub) End() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = true
+	for _, r := range h.readers {
+		r.end()
+	}
+}
+
+// Join adds a reader whose queue holds at most limit bytes (at least one
+// message). It hears what is published from now on.
+func (h *Hub) Join(limit int) *Reader {
+	r := &Reader{hub: h, limit: limit, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.readers = append(h.readers, r)
+	if h.ended {
+		r.end()
+	}
+	return r
+}
+
+func (h *Hub) leave(r *Reader) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := slices.Index(h.readers, r); i >= 0 {
+		h.readers = slices.Delete(h.readers, i, i+1)
+	}
+}
+
+// Stats returns the counters.
+func (h *Hub) Stats() Stats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.stats
+}

@@ -1,0 +1,34 @@
+// Package mpegts cuts a byte stream into SRT messages. A stream of bytes (HTTP
+// body, unix or TCP socket, file, pipe) has no message boundaries, and its
+// reads end anywhere; live SRT receivers expect whole 188-byte transport
+// stream packets, seven to a message.
+//
+// Lives here: Aligner, the search for the sync byte and the cut points.
+// May import: bytes. Never: time, net, a clock, a goroutine.
+package mpegts
+
+// Sizes of a transport stream (ISO/IEC 13818-1, 2.4.3) and of the customary
+// live message.
+const (
+	PacketSize         = 188
+	PacketsPerMessage  = 7
+	DefaultMessageSize = PacketSize * PacketsPerMessage // 1316
+
+	syncByte = 0x47
+)
+
+// LooksLikeTS reports whether b is one or more whole transport stream packets.
+func LooksLikeTS(b []byte) bool {
+	return len(b) > 0 && len(b)%PacketSize == 0 && inSync(b)
+}
+
+// inSync reports whether every packet that starts within b starts with the
+// sync byte.
+func inSync(b []byte) bool {
+	for i := 0; i < len(b); i += PacketSize {
+		if b[i] != syncByte {
+			return false
+		}
+	}
+	return true
+}
