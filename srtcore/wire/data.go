@@ -118,6 +118,9 @@ func DataMsgNo(b []byte) seq.MsgNo { return seq.MsgNo(be.Uint32(b[offInfo:]) & m
 // DataKK returns the key that a data packet was encrypted with.
 func DataKK(b []byte) KK { return KK(be.Uint32(b[offInfo:]) >> shiftKK & 3) }
 
+// IsRexmit reports whether R is set: the packet is a retransmission.
+func IsRexmit(b []byte) bool { return b[rexmitByte]&rexmitMask != 0 }
+
 // SetRexmit sets or clears R of a data packet; all else, and with it the
 // ciphertext, stays as it was first sent.
 func SetRexmit(b []byte, on bool) {
