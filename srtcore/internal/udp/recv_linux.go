@@ -1,0 +1,207 @@
+package udp
+
+import (
+	"net/netip"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/weirline/weirline/srtcore/internal/dgram"
+)
+
+const (
+	// A slot of the receiving vector holds the longest train, or one datagram
+	// with room to notice that it is too long.
+	trainRoom = 64 << 10
+	plainRoom = dgram.Size + 64
+
+	// The vector starts small and doubles whenever the kernel filled it, so
+	// that a quiet socket costs little memory.
+	firstSlots    = 2
+	maxTrainSlots = 8
+	maxPlainSlots = 32
+)
+
+// mmsghdr is the kernel's struct mmsghdr; Go's alignment rules give the padding
+// of every architecture.
+type mmsghdr struct {
+	hdr unix.Msghdr
+	n   uint32
+}
+
+// receiver is the receiving half of a socket: a vector of messages that one
+// system call fills, and the place in it that was reached.
+type receiver struct {
+	s        *socket
+	room     int // bytes of a slot
+	slots    int // slots in use
+	maxSlots int
+
+	msgs     [maxPlainSlots]mmsghdr
+	iovs     [maxPlainSlots]unix.Iovec
+	names    [maxPlainSlots]sockaddr
+	controls [maxPlainSlots]control
+	slabs    [maxPlainSlots][]byte
+
+	filled int // messages that the last call brought
+	slot   int // the message to be cut, < filled while there are any
+	cur    message
+}
+
+// message is the received message that is being cut into datagrams.
+type message struct {
+	data   []byte
+	stride int
+	next   int // the datagram to be delivered
+	count  int
+	from   netip.AddrPort
+	to     netip.Addr
+}
+
+func newReceiver(s *socket) *receiver {
+	r := &receiver{s: s, room: plainRoom, maxSlots: maxPlainSlots}
+	if s.gro {
+		r.room, r.maxSlots = trainRoom, maxTrainSlots
+	}
+	r.grow(firstSlots)
+	return r
+}
+
+// grow brings the vector to n slots.
+func (r *receiver) grow(n int) {
+	for ; r.slots < n; r.slots++ {
+		i := r.slots
+		r.slabs[i] = make([]byte, r.room)
+		r.iovs[i].Base = &r.slabs[i][0]
+		r.iovs[i].SetLen(r.room)
+		h := &r.msgs[i].hdr
+		h.Name = (*byte)(unsafe.Pointer(&r.names[i]))
+		h.Iov = &r.iovs[i]
+		h.SetIovlen(1)
+		h.Control = &r.controls[i].bytes()[0]
+	}
+}
+
+// read delivers what is left of the last call and then calls the kernel until
+// dst is full or the kernel has less than a vector.
+func (r *receiver) read(c *dgram.Cache, dst []dgram.In) (n int, more bool, err error) {
+	n = r.deliver(c, dst)
+	for n < len(dst) {
+		full, err := r.fill()
+		if err != nil {
+			return n, false, err
+		}
+		n += r.deliver(c, dst[n:])
+		if r.slot < r.filled {
+			break // dst is full
+		}
+		if !full {
+			return n, false, nil
+		}
+	}
+	return n, true, nil
+}
+
+// fill receives a vector of messages and tells whether it came full.
+func (r *receiver) fill() (full bool, err error) {
+	r.filled, r.slot = 0, 0
+	n, errno := r.recvmmsg()
+	switch errno {
+	case 0:
+	case unix.EAGAIN:
+		return false, nil
+	default:
+		return false, errno
+	}
+	if n == 0 {
+		return false, nil
+	}
+	r.filled = n
+	r.load()
+	full = n == r.slots
+	if full && r.slots < r.maxSlots {
+		r.grow(2 * r.slots)
+	}
+	return full, nil
+}
+
+// recvmmsg is the system call. An error that an earlier datagram caused at a
+// peer's host is reported once and cleared; the call is then repeated.
+func (r *receiver) recvmmsg() (int, unix.Errno) {
+	for range 4 {
+		r.arm()
+		r.s.count.RecvCalls++
+		n, _, errno := unix.RawSyscall6(unix.SYS_RECVMMSG, uintptr(r.s.fd),
+			uintptr(unsafe.Pointer(&r.msgs[0])), uintptr(r.slots), 0, 0, 0)
+		switch errno {
+		case 0:
+			return int(n), 0
+		case unix.EINTR, unix.ECONNREFUSED, unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ENETDOWN:
+		default:
+			return 0, errno
+		}
+	}
+	return 0, unix.EAGAIN
+}
+
+// arm restores the lengths that the kernel overwrote.
+func (r *receiver) arm() {
+	for i := range r.slots {
+		h := &r.msgs[i].hdr
+		h.Namelen = unix.SizeofSockaddrInet6
+		h.SetControllen(len(r.controls[i].bytes()))
+		h.Flags = 0
+	}
+}
+
+// load makes the message at slot the one to be cut.
+func (r *receiver) load() {
+	m := &r.msgs[r.slot]
+	stride, to := readControl(r.controls[r.slot].bytes()[:m.hdr.Controllen])
+	if !r.s.any {
+		to = r.s.local.Addr()
+	}
+	data := r.slabs[r.slot][:m.n]
+	r.cur = message{
+		data:   data,
+		stride: stride,
+		count:  segments(len(data), stride),
+		from:   getAddr(&r.names[r.slot], &r.s.zones),
+		to:     to,
+	}
+}
+
+// deliver moves datagrams from the vector into dst until either is used up.
+func (r *receiver) deliver(c *dgram.Cache, dst []dgram.In) int {
+	n := 0
+	for r.slot < r.filled {
+		n += r.cut(c, dst[n:])
+		if r.cur.next < r.cur.count {
+			break
+		}
+		if r.slot++; r.slot < r.filled {
+			r.load()
+		}
+	}
+	r.s.count.RecvDatagrams += uint64(n)
+	return n
+}
+
+// cut copies datagrams of the current message into Bufs of their own, so that
+// one packet that stays long does not hold the whole train's memory.
+func (r *receiver) cut(c *dgram.Cache, dst []dgram.In) int {
+	m := &r.cur
+	n := 0
+	for ; m.next < m.count && n < len(dst); m.next++ {
+		data := segment(m.data, m.stride, m.next)
+		if len(data) > dgram.Size {
+			r.s.count.Oversize++
+			continue
+		}
+		b := c.Get()
+		b.Reset(copy(b.Mem(), data))
+		dst[n] = dgram.In{Buf: b, From: m.from, To: m.to}
+		n++
+	}
+	return n
+}
