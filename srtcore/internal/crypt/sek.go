@@ -37,7 +37,11 @@ func NewSEK(key []byte, salt Salt) (*SEK, error) {
 // Key returns the key itself, to be wrapped; it is not to be changed.
 func (k *SEK) Key() []byte { return k.key }
 
-// XOR encrypts or decrypts the payload of packet s in place.
+// XOR encrypts or decrypts the payload of packet s in place. The standard
+// library's stream cannot be set to another counter, so each packet makes a new
+// one, its only allocation (512 bytes); going through cipher.Block instead
+// allocates nothing and takes more than three times as long (BenchmarkXOR,
+// BenchmarkBlockLoop).
 func (k *SEK) XOR(payload []byte, s seq.Number) {
 	if len(payload) == 0 {
 		return
