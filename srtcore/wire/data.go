@@ -118,6 +118,12 @@ func DataMsgNo(b []byte) seq.MsgNo { return seq.MsgNo(be.Uint32(b[offInfo:]) & m
 // DataKK returns the key that a data packet was encrypted with.
 func DataKK(b []byte) KK { return KK(be.Uint32(b[offInfo:]) >> shiftKK & 3) }
 
+// SetKK sets the key field of a data packet.
+func SetKK(b []byte, k KK) {
+	w := be.Uint32(b[offInfo:])&^(3<<shiftKK) | uint32(k&3)<<shiftKK
+	be.PutUint32(b[offInfo:], w)
+}
+
 // IsRexmit reports whether R is set: the packet is a retransmission.
 func IsRexmit(b []byte) bool { return b[rexmitByte]&rexmitMask != 0 }
 

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/dgram"
+	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/seq"
+	"github.com/weirline/weirline/srtcore/wire"
+)
+
+const (
+	// ackPeriod is the least time between full ACKs (draft section 3.2.4).
+	ackPeriod = 10 * time.Millisecond
+	// lightACKEvery is the number of packets after which a light ACK is due.
+	lightACKEvery = 64
+	// ackHistory is how many full ACKs may wait for their ACKACK.
+	ackHistory = 256
+)
+
+// acker is the acknowledging side. Full ACKs of all connections fall on one
+// grid of 10 ms, so that those to one peer address travel together.
+type acker struct {
+	due      mono.Time // of the next full ACK; Never: nothing new
+	lastSeq  seq.Number
+	lastAt   mono.Time // of the last full ACK
+	lastNo   uint32
+	answered bool // the last full ACK got its ACKACK
+	packets  int  // since the last full ACK
+	avail    int  // free buffer said in the last full ACK
+	history  []ackRecord
+}
+
+// ackRecord remembers when an ACK number was sent.
+type ackRecord struct {
+	no uint32
+	at mono.Time
+}
+
+func (a *acker) init(first seq.Number, avail int) {
+	a.due, a.lastSeq, a.answered, a.avail = mono.Never, first, true, avail
+}
+
+// onGrid returns the next instant of the common 10 ms grid after now.
+func onGrid(now mono.Time) mono.Time {
+	return (now/mono.Time(ackPeriod) + 1) * mono.Time(ackPeriod)
+}
+
+// onData: a data packet came; an ACK will be due.
+func (a *acker) onData(now mono.Time, c *Conn) {
+	a.packets++
+	if a.packets%lightACKEvery == 0 {
+		c.ctl.lightACK = true
+	}
+	a.wake(now)
+}
+
+// wake makes a full ACK due at the next point of the grid.
+func (a *acker) wake(now mono.Time) { a.due = mono.Min(a.due, onGrid(now)) }
+
+// advanceACK decides at its deadline whether a full ACK says anything new.
+func (c *Conn) advanceACK(now mono.Time) {
+	a := &c.rcv.ack
+	if now < a.due {
+		return
+	}
+	news := c.ackSeq() != a.lastSeq || a.reopened(c)
+	repeat := !a.answered && now.Sub(a.lastAt) >= c.rtt.timeout()
+	switch {
+	case c.state != stateConnected:
+		a.due = mono.Never
+	case news || repeat:
+		c.ctl.fullACK = true
+		a.due = mono.Never
+	case !a.answered:
+		a.due = a.lastAt.Add(c.rtt.timeout())
+	default:
+		a.due = mono.Never
+	}
+}
+
+// reopened reports whether the peer was told of a (nearly) full buffer that
+// now has room: it may be waiting for that word.
+func (a *acker) reopened(c *Conn) bool {
+	return a.avail < c.rcv.buf.limit/8 && c.availBuf() > 2*a.avail+1
+}
+
+// ackSeq is the first number not received: Last Acknowledged Packet Sequence
+// Number in the draft, whose name is off by one.
+func (c *Conn) ackSeq() seq.Number {
+	if l := &c.rcv.loss; len(l.runs) > 0 {
+		return l.runs[0].first
+	}
+	return c.rcv.buf.end()
+}
+
+// availBuf is the free receive buffer in packets, never the fill level.
+func (c *Conn) availBuf() int { return max(c.rcv.buf.limit-c.rcv.buf.span, 0) }
+
+func (c *Conn) pollACK(now mono.Time, b *dgram.Batch) {
+	if c.ctl.fullACK {
+		c.ctl.fullACK, c.ctl.lightACK = false, false
+		c.sendFullACK(now, b)
+	}
+	if c.ctl.lightACK {
+		c.ctl.lightACK = false
+		ack := wire.ACK{Kind: wire.ACKLight, LastAckSeq: c.ackSeq()}
+		ack.Put(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlACK}, ack.Kind.Size()))
+	}
+}
+
+func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
+	a := &c.rcv.ack
+	c.rcv.rate.advance(now)
+	a.lastNo++
+	a.lastSeq, a.lastAt, a.answered, a.packets = c.ackSeq(), now, false, 0
+	a.avail = c.availBuf()
+	if a.history == nil {
+		a.history = make([]ackRecord, ackHistory)
+	}
+	a.history[a.lastNo%ackHistory] = ackRecord{a.lastNo, now}
+	// Should the ACKACK not come, this one is repeated.
+	a.due = now.Add(c.rtt.timeout())
+	ack := wire.ACK{
+		Kind: wire.ACKFull, LastAckSeq: a.lastSeq,
+		RTTUs: uint32(c.rtt.smoothed.Microseconds()), RTTVarUs: uint32(c.rtt.variance.Microseconds()),
+		AvailBufPkts: uint32(a.avail), RcvRatePkts: uint32(c.rcv.rate.packets),
+		LinkCapPkts: uint32(c.rcv.rate.capacity()), RcvRateBytes: uint32(c.rcv.rate.bytes),
+	}
+	ack.Put(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlACK, Info: a.lastNo}, ack.Kind.Size()))
+	c.stats.sentACK++
+}
+
+// handleACKACK closes the loop of one full ACK: a round-trip sample, and one of
+// the clocks' drift.
+func (c *Conn) handleACKACK(now mono.Time, h wire.ControlHeader) {
+	a := &c.rcv.ack
+	if h.Info == 0 || a.history == nil {
+		return
+	}
+	rec := &a.history[h.Info%ackHistory]
+	if rec.no != h.Info {
+		return
+	}
+	rec.no = 0
+	if h.Info == a.lastNo {
+		a.answered = true
+		if c.ackSeq() == a.lastSeq && !a.reopened(c) {
+			a.due = mono.Never
+		}
+	}
+	sample := now.Sub(rec.at)
+	c.rtt.sample(sample)
+	c.rcv.tsbpd.drift(now, h.Timestamp, sample-c.rtt.first, c)
+}
+
+// handleACK takes an acknowledgement (draft section 3.2.4).
+func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
+	a, err := wire.ParseACK(content)
+	released := a.LastAckSeq.Sub(c.snd.buf.first)
+	if err != nil || released > c.snd.buf.sent || released < -maxFlight {
+		c.stats.badACK++ // an impossible ACK changes nothing
+		return
+	}
+	if a.Kind != wire.ACKLight && h.Info != 0 {
+		c.stats.recvACK++
+		if len(c.ctl.ackacks) < maxQueued {
+			c.ctl.ackacks = append(c.ctl.ackacks, h.Info)
+		}
+	}
+	if released < 0 {
+		return // overtaken by a later one
+	}
+	if released > 0 {
+		c.acknowledge(now, released)
+	}
+	if a.Kind == wire.ACKLight {
+		c.snd.window = max(c.snd.window-released, 0)
+		return
+	}
+	c.snd.window = min(int(a.AvailBufPkts), maxFlight)
+	if a.Kind == wire.ACKFull {
+		c.rtt.learn(a.RTTUs, a.RTTVarUs)
+		c.stats.peerCapacity = a.LinkCapPkts
+	}
+}
+
+// acknowledge releases the oldest n packets.
+func (c *Conn) acknowledge(now mono.Time, n int) {
+	c.snd.buf.drop(n, c.ep.cache)
+	c.snd.loss.removeBefore(c.snd.buf.first)
+	c.snd.lastAcked = now
+	c.snd.tail.rearm(now, c)
+	if c.snd.buf.n == 0 {
+		c.stats.sndBusy += now.Sub(c.snd.busySince)
+		c.snd.busySince = 0
+	}
+}

@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/mono"
+)
+
+// pacer spaces packets to the sending bandwidth (draft section 5.1, LiveCC).
+type pacer struct {
+	maxBW, inputBW, minInputBW int64 // bytes/s, as in Config
+	overhead                   int   // percent
+
+	next       mono.Time     // the next packet may go then
+	period     time.Duration // between packets
+	avgPayload int           // bytes, smoothed
+	measured   int64         // bytes/s of input, with headers; 0 unknown
+
+	windowStart mono.Time // of the input measurement
+	windowBytes int64
+}
+
+const (
+	// unlimitedBW stands for MaxBW -1: 1 Gbit/s.
+	unlimitedBW = 125_000_000
+	// pacerBurst is how far a late loop may catch up.
+	pacerBurst = 4 * time.Millisecond
+	// inputWindow is how long input is counted for one measurement.
+	inputWindow = 500 * time.Millisecond
+)
+
+func (p *pacer) init(cfg *Config) {
+	p.maxBW, p.inputBW, p.minInputBW = cfg.MaxBW, cfg.InputBW, cfg.MinInputBW
+	p.overhead = cfg.OverheadBW
+	p.avgPayload = 1316
+	p.update()
+}
+
+// bandwidth returns the limit in bytes/s.
+func (p *pacer) bandwidth() int64 {
+	switch {
+	case p.maxBW > 0:
+		return p.maxBW
+	case p.maxBW < 0:
+		return unlimitedBW
+	}
+	in := p.inputBW
+	if in == 0 {
+		in = max(p.measured, p.minInputBW)
+	}
+	if in == 0 {
+		return unlimitedBW // nothing measured yet
+	}
+	return in * int64(100+p.overhead) / 100
+}
+
+func (p *pacer) update() {
+	p.period = time.Duration(int64(p.avgPayload+wireOverhead) * int64(time.Second) / max(p.bandwidth(), 1))
+}
+
+// due reports whether a packet may go now.
+func (p *pacer) due(now mono.Time) bool { return p.next <= now }
+
+// sent accounts for a packet that went at now.
+func (p *pacer) sent(now mono.Time, payload int) {
+	if d := payload - p.avgPayload; d != 0 {
+		p.avgPayload += d / 16
+		if d/16 == 0 {
+			p.avgPayload = payload
+		}
+		p.update()
+	}
+	p.next = max(p.next, now.Add(-pacerBurst)).Add(p.period)
+}
+
+// input counts what the application hands in.
+func (p *pacer) input(now mono.Time, payload int) {
+	if p.windowStart == 0 {
+		p.windowStart = now
+	}
+	if d := now.Sub(p.windowStart); d >= inputWindow {
+		rate := p.windowBytes * int64(time.Second) / int64(d)
+		if p.measured == 0 || d > 4*inputWindow {
+			p.measured = rate
+		} else {
+			p.measured = (3*p.measured + rate) / 4
+		}
+		p.windowStart, p.windowBytes = now, 0
+		p.update()
+	}
+	p.windowBytes += int64(payload + wireOverhead)
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"github.com/weirline/weirline/srtcore/internal/dgram"
+	"github.com/weirline/weirline/srtcore/seq"
+)
+
+// rcvBuffer is the ring of received packets by sequence number, from the first
+// not yet delivered. A slot is a pointer: the rest stands in the packet's own
+// header. Which slots are holes is what rcvLoss lists.
+type rcvBuffer struct {
+	slots []*dgram.Buf // length is a power of two
+	head  int          // slot of first
+	first seq.Number
+	span  int // from first to the highest number seen
+	count int // packets held, tombstones included
+	limit int // largest span
+	bytes int // payload bytes held
+}
+
+// tombstone fills the slot of a packet that counts as received but is not
+// delivered: it could not be decrypted, or its sender dropped it.
+var tombstone = new(dgram.Buf)
+
+const rcvRingStart = 16
+
+func (r *rcvBuffer) init(first seq.Number, limit int) { r.first, r.limit = first, max(limit, 1) }
+
+// end returns the number after the highest seen.
+func (r *rcvBuffer) end() seq.Number { return r.first.Add(r.span) }
+
+func (r *rcvBuffer) slot(off int) **dgram.Buf { return &r.slots[(r.head+off)&(len(r.slots)-1)] }
+
+// at returns the packet off steps behind first; nil is a hole.
+func (r *rcvBuffer) at(off int) *dgram.Buf {
+	if off >= r.span {
+		return nil
+	}
+	return *r.slot(off)
+}
+
+// put fills the slot off steps behind first; the buffer owns b now.
+func (r *rcvBuffer) put(off int, b *dgram.Buf) {
+	for off >= len(r.slots) {
+		r.grow()
+	}
+	*r.slot(off) = b
+	r.count++
+	r.span = max(r.span, off+1)
+	if b != tombstone {
+		r.bytes += b.Len() - dgram.HeaderSize
+	}
+}
+
+func (r *rcvBuffer) grow() {
+	bigger := make([]*dgram.Buf, max(rcvRingStart, 2*len(r.slots)))
+	for i := range r.span {
+		bigger[i] = *r.slot(i)
+	}
+	r.slots, r.head = bigger, 0
+}
+
+// pop removes the first slot and returns what was in it; nil for a hole.
+func (r *rcvBuffer) pop() *dgram.Buf {
+	p := r.slot(0)
+	b := *p
+	*p = nil
+	r.head = (r.head + 1) & (len(r.slots) - 1)
+	r.first = r.first.Next()
+	r.span--
+	if b != nil {
+		r.count--
+		if b != tombstone {
+			r.bytes -= b.Len() - dgram.HeaderSize
+		}
+	}
+	if r.span == 0 && len(r.slots) > 1024 {
+		r.slots, r.head = nil, 0 // memory of a past peak
+	}
+	return b
+}
+
+func (r *rcvBuffer) release(cache *dgram.Cache) {
+	for r.span > 0 {
+		if b := r.pop(); b != nil && b != tombstone {
+			cache.Put(b)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/wire"
+)
+
+// maySkip reports whether a hole may be given up: when TLPKTDROP says so, or
+// when the peer is gone and fills no hole any more.
+func (c *Conn) maySkip() bool {
+	return c.state == stateEnding || (c.cfg.TLPktDrop && c.tsbpdOn())
+}
+
+// skipHole gives up the hole at the head of the buffer once the first packet
+// behind it is due (draft section 4.6). The next ACK covers it; the sender is
+// not told.
+func (c *Conn) skipHole(now mono.Time) bool {
+	if !c.maySkip() {
+		return false
+	}
+	k := c.holeLen()
+	next := c.rcv.buf.at(k)
+	if c.tsbpdOn() && next != tombstone && c.playTime(now, next) > now {
+		return false
+	}
+	c.dropHole(now, k)
+	return true
+}
+
+// holeLen returns the number of missing packets at the head.
+func (c *Conn) holeLen() int {
+	return c.rcv.loss.runs[0].last.Sub(c.rcv.buf.first) + 1
+}
+
+func (c *Conn) dropHole(now mono.Time, k int) {
+	for range k {
+		c.rcv.buf.pop()
+	}
+	c.rcv.loss.removeBefore(c.rcv.buf.first)
+	c.stats.rcvDrop.addN(k, k*c.stats.avgPayload())
+	c.rcv.ack.wake(now)
+}
+
+// handleDropReq: the sender no longer has a range (draft section 3.2.9). A
+// range that reaches beyond what was seen is taken only at the edge, and only
+// as far as the buffer goes.
+func (c *Conn) handleDropReq(now mono.Time, content []byte) {
+	r, err := wire.ParseDropReq(content)
+	buf := &c.rcv.buf
+	if err != nil || buf.end().Less(r.First) || r.Last.Sub(buf.first) >= buf.limit {
+		c.stats.badPackets++
+		return
+	}
+	first := max(r.First.Sub(buf.first), 0)
+	last := r.Last.Sub(buf.first)
+	for off := first; off <= last; off++ {
+		if buf.at(off) == nil {
+			c.rcv.loss.remove(buf.first.Add(off))
+			buf.put(off, tombstone)
+			c.stats.rcvDrop.addN(1, c.stats.avgPayload())
+		}
+	}
+	c.rcv.ack.wake(now)
+}

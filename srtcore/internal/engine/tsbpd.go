@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/dgram"
+	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/wire"
+)
+
+// tsbpd turns the peer's time stamps into play times (draft section 4.5).
+type tsbpd struct {
+	on    bool
+	base  mono.Time // local arrival of HSREQ or HSRSP less its time stamp
+	delay time.Duration
+	off   time.Duration // drift, see drift.go
+
+	samples int
+	sum     time.Duration
+}
+
+// start sets the time base from the handshake message that carried HSREQ or
+// HSRSP.
+func (t *tsbpd) start(arrival mono.Time, ts wire.Timestamp, delay time.Duration) {
+	t.on = true
+	t.base = arrival.Add(-time.Duration(ts) * time.Microsecond)
+	t.delay = delay
+}
+
+// localTime returns the local instant of a time stamp. The 32-bit stamp wraps
+// every 71 min 35 s; the right turn is the one nearest to what the peer's clock
+// must show now, so no state has to follow the wraps.
+func (t *tsbpd) localTime(now mono.Time, ts wire.Timestamp) mono.Time {
+	peerNow := now.Sub(t.base) / time.Microsecond
+	age := int32(uint32(ts) - uint32(peerNow))
+	return t.base.Add((peerNow + time.Duration(age)) * time.Microsecond)
+}
+
+// playTime returns when a packet with this time stamp is to be delivered.
+func (t *tsbpd) playTime(now mono.Time, ts wire.Timestamp) mono.Time {
+	return t.localTime(now, ts).Add(t.delay + t.off)
+}
+
+func (c *Conn) tsbpdOn() bool { return c.rcv.tsbpd.on }
+
+func (c *Conn) playTime(now mono.Time, b *dgram.Buf) mono.Time {
+	return c.rcv.tsbpd.playTime(now, wire.Stamp(b.Header()))
+}
+
+// nextPlay returns when the first packet, or the first behind a hole that may
+// be skipped, is due; 0 means at once.
+func (c *Conn) nextPlay() mono.Time {
+	b := c.rcv.buf.at(0)
+	if b == nil {
+		if !c.maySkip() {
+			return mono.Never
+		}
+		b = c.rcv.buf.at(c.holeLen())
+	}
+	if b == tombstone || !c.tsbpdOn() {
+		return 0
+	}
+	return c.playTime(c.live.lastHeard, b)
+}
