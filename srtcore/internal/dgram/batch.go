@@ -56,6 +56,8 @@ func (b *Batch) Len() int { return len(b.Control) + len(b.Data) }
 
 // Reset empties the batch; the slices it gave out become invalid.
 func (b *Batch) Reset() {
+	// Stale slices would keep arenas and Bufs from the garbage collector.
+	clear(b.Control)
 	clear(b.Data)
 	b.Control, b.Data, b.used = b.Control[:0], b.Data[:0], 0
 }

@@ -42,17 +42,17 @@ func (p *Pool) GetN(dst []*Buf) {
 // Put takes the Buf back. Putting a free Buf panics: it had two owners.
 func (p *Pool) Put(b *Buf) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.push(b)
-	p.mu.Unlock()
 }
 
 // PutN takes all Bufs of src back, under one lock.
 func (p *Pool) PutN(src []*Buf) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, b := range src {
 		p.push(b)
 	}
-	p.mu.Unlock()
 }
 
 func (p *Pool) pop() *Buf {

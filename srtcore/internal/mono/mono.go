@@ -8,14 +8,20 @@ package mono
 import "time"
 
 // Time is an instant in nanoseconds since an arbitrary origin of the process.
-// The zero Time means "never" where a deadline is meant.
+// Where an instant is optional, the zero Time means that there is none yet.
 type Time int64
 
 // Never is later than any instant; a mechanism without a deadline returns it.
 const Never Time = 1<<63 - 1
 
-// Add returns t+d.
-func (t Time) Add(d time.Duration) Time { return t + Time(d) }
+// Add returns t+d. Never stays Never, and what would lie behind it is Never too.
+func (t Time) Add(d time.Duration) Time {
+	sum := t + Time(d)
+	if t == Never || d > 0 && sum < t {
+		return Never
+	}
+	return sum
+}
 
 // Sub returns t-u.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t - u) }
