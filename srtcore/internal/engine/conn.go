@@ -58,6 +58,7 @@ type Conn struct {
 	stats  counters
 	endErr error
 	events []Event
+	check  drainCheck
 }
 
 func (e *Endpoint) newConn(now mono.Time, cfg *Config, peer netip.AddrPort) *Conn {
@@ -71,6 +72,7 @@ func (e *Endpoint) newConn(now mono.Time, cfg *Config, peer netip.AddrPort) *Con
 
 // handleDatagram takes one datagram of this connection, and its Buf.
 func (c *Conn) handleDatagram(now mono.Time, d dgram.In) {
+	c.check.mutate(now)
 	b := d.Buf.Bytes()
 	if c.state == stateDead {
 		c.ep.cache.Put(d.Buf)
@@ -121,6 +123,7 @@ func (c *Conn) handleControl(now mono.Time, b []byte) {
 
 // HandleTimeout lets time pass; every mechanism whose deadline came acts.
 func (c *Conn) HandleTimeout(now mono.Time) {
+	c.check.mutate(now)
 	switch c.state {
 	case stateDead:
 		return
@@ -163,6 +166,7 @@ func (c *Conn) PollEvent() (Event, bool) {
 
 // PollTimeout returns the earliest deadline of all mechanisms.
 func (c *Conn) PollTimeout() mono.Time {
+	c.check.drained()
 	switch c.state {
 	case stateDead:
 		return mono.Never

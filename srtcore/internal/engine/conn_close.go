@@ -19,6 +19,7 @@ const holdMargin = 20 * time.Millisecond
 // Close ends the connection gracefully: what was sent is delivered, within
 // bounds (latency, round-trip time and Linger), then SHUTDOWN.
 func (c *Conn) Close(now mono.Time) {
+	c.check.mutate(now)
 	switch c.state {
 	case stateDead, stateClosing:
 	case stateConnected:
@@ -33,6 +34,7 @@ func (c *Conn) Close(now mono.Time) {
 
 // Abort ends the connection at once; SHUTDOWN is sent, nothing is drained.
 func (c *Conn) Abort(now mono.Time) {
+	c.check.mutate(now)
 	if c.state == stateConnected || c.state == stateClosing {
 		c.ctl.shutdown = true
 	}

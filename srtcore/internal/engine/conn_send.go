@@ -68,6 +68,7 @@ func (c *Conn) Send(now mono.Time, buf *dgram.Buf, origin mono.Time) bool {
 	if c.state != stateConnected || buf.Len()-wire.HeaderSize > c.mss-wireOverhead {
 		return false
 	}
+	c.check.mutate(now)
 	c.sndDropTooLate(now)
 	if c.snd.buf.full() {
 		return false

@@ -1,0 +1,64 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/mono"
+)
+
+func TestPacerBandwidth(t *testing.T) {
+	cases := []struct {
+		name                 string
+		maxBW, in, minIn, ms int64
+		overhead             int
+		want                 int64
+	}{
+		{"unlimited", -1, 0, 0, 0, 25, unlimitedBW},
+		{"fixed", 1_000_000, 0, 0, 0, 25, 1_000_000},
+		{"input given", 0, 1_000_000, 0, 0, 25, 1_250_000},
+		{"input measured", 0, 0, 0, 2_000_000, 50, 3_000_000},
+		{"least input", 0, 0, 4_000_000, 2_000_000, 25, 5_000_000},
+		{"nothing measured yet", 0, 0, 0, 0, 25, unlimitedBW},
+	}
+	for _, tc := range cases {
+		p := pacer{maxBW: tc.maxBW, inputBW: tc.in, minInputBW: tc.minIn, measured: tc.ms, overhead: tc.overhead}
+		if got := p.bandwidth(); got != tc.want {
+			t.Errorf("%s: %d bytes/s, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestPacerRate sends as fast as the pacer lets, from a loop that wakes every
+// millisecond, and compares with the bandwidth.
+func TestPacerRate(t *testing.T) {
+	var p pacer
+	p.init(&Config{MaxBW: 1_360_000, OverheadBW: 25})
+	sent := 0
+	start := mono.Time(time.Second)
+	for now := start; now < start.Add(time.Second); now = now.Add(time.Millisecond) {
+		for p.due(now) {
+			p.sent(now, 1316)
+			sent++
+		}
+	}
+	if sent < 995 || sent > 1010 {
+		t.Fatalf("%d packets of 1360 bytes in a second, want about 1000", sent)
+	}
+}
+
+func TestRexmitBudget(t *testing.T) {
+	var b rexmitBudget
+	b.setRate(0)
+	for b.spend(1500) {
+	}
+	if b.spend(1500) {
+		t.Fatal("spent beyond the burst")
+	}
+	for range 4 {
+		b.earn(1456, 25)
+	}
+	if !b.spend(1500) || b.spend(1500) {
+		t.Fatal("four new packets at 25 percent must pay for exactly one")
+	}
+}
