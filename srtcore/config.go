@@ -72,7 +72,8 @@ type Config struct {
 	// Linger bounds Close: how long, beyond the latency and the round trip, it
 	// waits for what was written to be acknowledged and played. libsrt has this
 	// off in live mode and then loses the last latency's worth of media on every
-	// close; here Close delivers what Write took. 0: do not wait at all.
+	// close; here Close delivers what Write took. 0: no longer than latency and
+	// round trip; to end without waiting, use Conn.Abort.
 	// SRTO_LINGER, s, 0..86400, default 1.
 	Linger time.Duration
 	// SndDropDelay is added to the peer's latency before this side's sender drops
@@ -114,10 +115,10 @@ type Config struct {
 	MaxBW int64
 	// InputBW is the rate of the input, used when MaxBW is 0; the limit is then
 	// InputBW*(100+OverheadBW)/100. 0: measured.
-	// SRTO_INPUTBW, bytes/s, 0 or more, default 0.
+	// SRTO_INPUTBW, bytes/s, 0..1000000000000, default 0.
 	InputBW int64
 	// MinInputBW is the least input rate assumed when it is measured.
-	// SRTO_MININPUTBW, bytes/s, 0 or more, default 0.
+	// SRTO_MININPUTBW, bytes/s, 0..1000000000000, default 0.
 	MinInputBW int64
 	// OverheadBW is what retransmission may add to the input rate.
 	// SRTO_OHEADBW, percent, 5..100, default 25.
