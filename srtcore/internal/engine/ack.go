@@ -65,7 +65,7 @@ func (c *Conn) advanceACK(now mono.Time) {
 		return
 	}
 	news := c.ackSeq() != a.lastSeq || a.reopened(c)
-	repeat := !a.answered && now.Sub(a.lastAt) >= c.rtt.timeout()
+	repeat := !a.answered && now >= c.ackRepeat()
 	switch {
 	case c.state != stateConnected:
 		a.due = mono.Never
@@ -73,10 +73,16 @@ func (c *Conn) advanceACK(now mono.Time) {
 		c.ctl.fullACK = true
 		a.due = mono.Never
 	case !a.answered:
-		a.due = a.lastAt.Add(c.rtt.timeout())
+		a.due = c.ackRepeat()
 	default:
 		a.due = mono.Never
 	}
+}
+
+// ackRepeat is when a full ACK that got no ACKACK is sent again: never sooner
+// than the ACK period, however short the round trip is.
+func (c *Conn) ackRepeat() mono.Time {
+	return c.rcv.ack.lastAt.Add(max(c.rtt.timeout(), ackPeriod))
 }
 
 // reopened reports whether the peer was told of a (nearly) full buffer that
@@ -120,7 +126,7 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 	}
 	a.history[a.lastNo%ackHistory] = ackRecord{a.lastNo, now}
 	// Should the ACKACK not come, this one is repeated.
-	a.due = now.Add(c.rtt.timeout())
+	a.due = c.ackRepeat()
 	ack := wire.ACK{
 		Kind: wire.ACKFull, LastAckSeq: a.lastSeq,
 		RTTUs: uint32(c.rtt.smoothed.Microseconds()), RTTVarUs: uint32(c.rtt.variance.Microseconds()),

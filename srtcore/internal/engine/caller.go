@@ -42,15 +42,15 @@ func (c *Conn) request(t wire.HSType) wire.Handshake {
 func (c *Conn) handleInduction(now mono.Time, m *wire.Handshake) {
 	switch {
 	case m.Type.IsReject():
-		c.fail(&RejectError{Reason: wire.RejectReason(m.Type), Remote: true})
+		c.die(&RejectError{Reason: wire.RejectReason(m.Type), Remote: true})
 	case m.Type != wire.HSInduction:
 		c.stats.badPackets++
 	case m.Version < 5 || m.ExtField != wire.HSMagic:
-		c.fail(&RejectError{Reason: wire.RejVersion}) // an HSv4 listener
+		c.die(&RejectError{Reason: wire.RejVersion}) // an HSv4 listener
 	default:
 		c.hs.cookie, c.hs.encField = m.Cookie, m.EncField
 		if err := c.startConclusion(now); err != nil {
-			c.fail(err)
+			c.die(err)
 		}
 	}
 }
@@ -96,7 +96,7 @@ func (c *Conn) keyLen() int {
 // handleConclusion takes the listener's answer.
 func (c *Conn) handleConclusion(now mono.Time, ts wire.Timestamp, m *wire.Handshake) {
 	if m.Type.IsReject() {
-		c.fail(&RejectError{Reason: wire.RejectReason(m.Type), Remote: true})
+		c.die(&RejectError{Reason: wire.RejectReason(m.Type), Remote: true})
 		return
 	}
 	if m.Type != wire.HSConclusion {
@@ -124,7 +124,7 @@ func (c *Conn) handleConclusion(now mono.Time, ts wire.Timestamp, m *wire.Handsh
 func (c *Conn) refuseResponse(peerID wire.SocketID, reason wire.RejectReason) {
 	c.peerID = peerID
 	c.ctl.shutdown = true
-	c.fail(&RejectError{Reason: reason})
+	c.die(&RejectError{Reason: reason})
 }
 
 // takeKMRsp reads the listener's word on the key; 0 means go on.

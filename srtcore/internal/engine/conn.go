@@ -183,11 +183,6 @@ func (c *Conn) PollTimeout() mono.Time {
 // Dead reports whether the connection has ended.
 func (c *Conn) Dead() bool { return c.state == stateDead }
 
-// fail ends a connection that was never established.
-func (c *Conn) fail(err error) {
-	c.die(err)
-}
-
 // die releases everything and says EventClosed, once.
 func (c *Conn) die(err error) {
 	if c.state == stateDead {

@@ -44,7 +44,7 @@ func (r *receiver) nextDeadline(c *Conn) mono.Time {
 // handleData takes a data packet and its Buf.
 func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 	h, err := wire.ParseData(b.Bytes())
-	if err != nil || c.state != stateConnected {
+	if err != nil || (c.state != stateConnected && c.state != stateEnding) {
 		c.ep.cache.Put(b)
 		return
 	}
@@ -64,8 +64,7 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 		return
 	}
 	if off >= c.rcv.buf.limit {
-		c.stats.noRoom++
-		c.stats.rcvDrop.add(payload)
+		c.stats.noRoom++ // not lost yet: it will be asked for again
 		c.ep.cache.Put(b)
 		return
 	}

@@ -118,7 +118,7 @@ func (c *Conn) sendNew(now mono.Time, b *dgram.Batch) {
 	payload := c.transmit(now, b, slot)
 	c.stats.sentUnique.add(payload)
 	c.snd.budget.earn(payload, c.cfg.OverheadBW)
-	c.snd.tail.arm(now, c)
+	c.snd.tail.sent(now, c)
 }
 
 // transmit appends the packet of slot and accounts for it.

@@ -29,7 +29,7 @@ func (h *handshake) nextDeadline() mono.Time { return mono.Min(h.next, h.giveUp)
 // advanceHandshake repeats the request, or gives up.
 func (c *Conn) advanceHandshake(now mono.Time) {
 	if now >= c.hs.giveUp {
-		c.fail(ErrConnTimeout)
+		c.die(ErrConnTimeout)
 		return
 	}
 	if now >= c.hs.next {

@@ -34,6 +34,9 @@ func (c *Conn) maybeAnnounce(now mono.Time) {
 		return
 	}
 	next := k.active.Other()
+	if c.usesKey(next) {
+		return
+	}
 	key, err := crypt.NewKey(c.ep.rand, k.keyLen)
 	if err != nil {
 		return // no entropy now: the active key goes on
@@ -50,6 +53,15 @@ func (c *Conn) maybeAnnounce(now mono.Time) {
 	}
 	k.refresh = refresh{message: msg, next: now}
 	c.ctl.kmReq = true
+}
+
+// usesKey reports whether a packet sealed with the key in this slot may still be
+// sent again. The announcement replaces that key at the peer, which then could
+// only misread the packet. Keys follow one another in the buffer, so the oldest
+// packet tells.
+func (c *Conn) usesKey(kk wire.KK) bool {
+	b := &c.snd.buf
+	return b.sent > 0 && wire.DataKK(b.at(0).buf.Header()) == kk
 }
 
 // maybeSwitchOver goes over to the announced and confirmed key.

@@ -18,7 +18,8 @@ func (r *lossRange[T]) size() int { return r.last.Sub(r.first) + 1 }
 // within one flow window, so that circular order is total among them.
 type lossList[T any] struct {
 	runs  []lossRange[T]
-	count int // numbers in all runs
+	base  []lossRange[T] // the whole room that runs is a window of
+	count int            // numbers in all runs
 }
 
 // search returns the index of the first run that ends at or after s.
@@ -39,9 +40,10 @@ func (l *lossList[T]) contains(s seq.Number) bool {
 	return i < len(l.runs) && l.runs[i].first.LessEq(s)
 }
 
-// add lists first..last with info and returns how many were not listed before.
-// Numbers already listed keep their run and its info.
-func (l *lossList[T]) add(first, last seq.Number, info T) (added int) {
+// add lists first..last with info and returns how many were not listed before;
+// each, unless nil, is told the runs of these. Numbers already listed keep
+// their run and its info.
+func (l *lossList[T]) add(first, last seq.Number, info T, each func(first, last seq.Number)) (added int) {
 	for first.LessEq(last) {
 		i := l.search(first)
 		if i < len(l.runs) && l.runs[i].first.LessEq(first) {
@@ -53,6 +55,9 @@ func (l *lossList[T]) add(first, last seq.Number, info T) (added int) {
 			end = l.runs[i].first.Prev()
 		}
 		l.insert(i, lossRange[T]{first, end, info})
+		if each != nil {
+			each(first, end)
+		}
 		n := end.Sub(first) + 1
 		added += n
 		l.count += n
@@ -62,10 +67,37 @@ func (l *lossList[T]) add(first, last seq.Number, info T) (added int) {
 }
 
 func (l *lossList[T]) insert(i int, r lossRange[T]) {
-	var zero lossRange[T]
-	l.runs = append(l.runs, zero)
+	l.makeRoom()
+	l.runs = l.runs[:len(l.runs)+1]
 	copy(l.runs[i+1:], l.runs[i:])
 	l.runs[i] = r
+}
+
+// makeRoom makes room for one more run: by moving to the front of the room if
+// half of it is free there, else by doubling it.
+func (l *lossList[T]) makeRoom() {
+	n := len(l.runs)
+	if n < cap(l.runs) {
+		return
+	}
+	if n == 0 || 2*n > cap(l.base) {
+		l.base = make([]lossRange[T], max(2*n, 8))
+	}
+	l.base = l.base[:cap(l.base)]
+	copy(l.base, l.runs)
+	l.runs = l.base[:n]
+}
+
+// cut removes run i; the front one without moving the others.
+func (l *lossList[T]) cut(i int) {
+	if i == 0 {
+		l.runs = l.runs[1:]
+	} else {
+		l.runs = append(l.runs[:i], l.runs[i+1:]...)
+	}
+	if len(l.runs) == 0 {
+		l.runs = l.base[:0]
+	}
 }
 
 // remove unlists s and reports whether it was listed.
@@ -78,7 +110,7 @@ func (l *lossList[T]) remove(s seq.Number) bool {
 	r := &l.runs[i]
 	switch {
 	case r.first == r.last:
-		l.runs = append(l.runs[:i], l.runs[i+1:]...)
+		l.cut(i)
 	case s == r.first:
 		r.first = s.Next()
 	case s == r.last:
@@ -93,13 +125,9 @@ func (l *lossList[T]) remove(s seq.Number) bool {
 
 // removeBefore unlists everything before s and returns how many that were.
 func (l *lossList[T]) removeBefore(s seq.Number) (removed int) {
-	k := 0
-	for k < len(l.runs) && l.runs[k].last.Less(s) {
-		removed += l.runs[k].size()
-		k++
-	}
-	if k > 0 {
-		l.runs = append(l.runs[:0], l.runs[k:]...)
+	for len(l.runs) > 0 && l.runs[0].last.Less(s) {
+		removed += l.runs[0].size()
+		l.cut(0)
 	}
 	if len(l.runs) > 0 && l.runs[0].first.Less(s) {
 		removed += s.Sub(l.runs[0].first)
@@ -109,4 +137,4 @@ func (l *lossList[T]) removeBefore(s seq.Number) (removed int) {
 	return removed
 }
 
-func (l *lossList[T]) reset() { l.runs, l.count = nil, 0 }
+func (l *lossList[T]) reset() { l.runs, l.base, l.count = nil, nil, 0 }

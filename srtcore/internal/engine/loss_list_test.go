@@ -34,10 +34,10 @@ func wantListed(t *testing.T, l *lossList[int], want ...seq.Number) {
 
 func TestLossListSplitsAndJoins(t *testing.T) {
 	var l lossList[int]
-	if n := l.add(10, 14, 0); n != 5 {
+	if n := l.add(10, 14, 0, nil); n != 5 {
 		t.Fatalf("added %d, want 5", n)
 	}
-	if n := l.add(8, 16, 0); n != 4 {
+	if n := l.add(8, 16, 0, nil); n != 4 {
 		t.Fatalf("added %d around what was listed, want 4", n)
 	}
 	wantListed(t, &l, 8, 9, 10, 11, 12, 13, 14, 15, 16)
@@ -58,7 +58,7 @@ func TestLossListSplitsAndJoins(t *testing.T) {
 
 func TestLossListAcrossTheWrap(t *testing.T) {
 	var l lossList[int]
-	l.add(seq.Max.Prev(), 2, 0)
+	l.add(seq.Max.Prev(), 2, 0, nil)
 	wantListed(t, &l, seq.Max.Prev(), seq.Max, 0, 1, 2)
 	l.remove(0)
 	if !l.contains(seq.Max) || l.contains(0) || !l.contains(1) {
@@ -80,7 +80,7 @@ func TestLossListAgainstASet(t *testing.T) {
 			last := first.Add(rng.IntN(5))
 			switch rng.IntN(3) {
 			case 0:
-				l.add(first, last, 0)
+				l.add(first, last, 0, nil)
 				for s := first; s.LessEq(last); s = s.Next() {
 					set[s] = true
 				}

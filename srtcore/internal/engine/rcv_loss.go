@@ -46,7 +46,7 @@ func (c *Conn) gap(now mono.Time, first, last seq.Number) {
 	if len(l.runs) == 0 || info.due < l.next {
 		l.next = info.due
 	}
-	n := l.add(first, last, info)
+	n := l.add(first, last, info, nil)
 	c.stats.rcvLoss.addN(n, n*c.stats.avgPayload())
 }
 

@@ -60,7 +60,7 @@ func (c *Conn) lose(r wire.SeqRange) {
 		r.First = c.snd.buf.first
 	}
 	if r.First.LessEq(r.Last) {
-		c.countSndLoss(c.snd.loss.add(r.First, r.Last, struct{}{}))
+		c.snd.loss.add(r.First, r.Last, struct{}{}, c.countSndLoss)
 	}
 }
 
@@ -139,6 +139,12 @@ func (r *rexmitBudget) begin() {
 	if !r.begun {
 		r.begun, r.cap, r.tokens = true, minRexmitBurst, minRexmitBurst
 	}
+}
+
+// grant sees to it that at least n bytes may be spent.
+func (r *rexmitBudget) grant(n int) {
+	r.begin()
+	r.tokens = max(r.tokens, n)
 }
 
 // spend takes the bytes of one retransmission, if they are there.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/seq"
 	"github.com/weirline/weirline/srtcore/wire"
 )
 
@@ -52,9 +53,15 @@ func (s *counters) avgPayload() int {
 	return int(s.recvUnique.Bytes/s.recvUnique.Packets) - wireOverhead
 }
 
-// countSndLoss counts n newly reported losses.
-func (c *Conn) countSndLoss(n int) {
-	c.stats.sndLoss.addN(n, n*c.snd.pacer.avgPayload)
+// countSndLoss counts reported losses, each packet once: one that was already
+// sent again has been counted.
+func (c *Conn) countSndLoss(first, last seq.Number) {
+	end := last.Sub(c.snd.buf.first)
+	for off := first.Sub(c.snd.buf.first); off <= end; off++ {
+		if b := c.snd.buf.at(off).buf; !wire.IsRexmit(b.Header()) {
+			c.stats.sndLoss.add(b.Len() - wire.HeaderSize)
+		}
+	}
 }
 
 // Stats is a consistent snapshot of a connection: counters since its start, and

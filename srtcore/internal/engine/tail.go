@@ -18,9 +18,22 @@ type tail struct {
 // tailMargin covers the peer's 10 ms of ACK period and its scheduling.
 const tailMargin = 30 * time.Millisecond
 
+// tailBurst may be sent at each deadline though the retransmission budget is
+// used up: with no new data it would not fill again, and the end would be lost.
+const tailBurst = 8 * 1500
+
 func (t *tail) stop() { t.deadline, t.tries = mono.Never, 0 }
 
-// arm starts the wait anew: something was sent, or the peer acknowledged.
+// sent follows a new packet. The wait starts anew, because later packets show
+// the gap and the peer's periodic NAKs do the rest. Without those only the ACKs
+// tell, so the wait goes on from the last of them (draft section 4.8.2).
+func (t *tail) sent(now mono.Time, c *Conn) {
+	if t.deadline == mono.Never || c.peerFlags&wire.FlagPeriodicNAK != 0 {
+		t.arm(now, c)
+	}
+}
+
+// arm starts the wait: something was sent, or the peer acknowledged.
 func (t *tail) arm(now mono.Time, c *Conn) {
 	t.tries = 0
 	t.deadline = now.Add(c.rtt.timeout() + tailMargin)
@@ -51,7 +64,8 @@ func (c *Conn) advanceTail(now mono.Time) {
 	if c.peerFlags&wire.FlagPeriodicNAK == 0 {
 		first = s.buf.first
 	}
-	s.loss.add(first, last, struct{}{})
+	s.budget.grant(tailBurst)
+	s.loss.add(first, last, struct{}{}, nil)
 	s.loss.runnable = true
 	s.tail.tries++
 	wait := (c.rtt.timeout() + tailMargin) * time.Duration(min(s.tail.tries+1, 8))
