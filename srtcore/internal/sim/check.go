@@ -47,20 +47,24 @@ func (f Flow) WantComplete() {
 
 // WantOnTime fails the test if a message was not delivered at its play time, or
 // when it arrived if that was later. With too-late drop off a message also
-// waits for those before it.
+// waits for those before it; behind one that never came it waits for the end.
 func (f Flow) WantOnTime() {
 	s := f.To
 	tb := s.Host.World.TB
 	tb.Helper()
-	bad, before := 0, mono.Time(0)
+	bad, before, next := 0, mono.Time(0), s.initSeq
 	for i, r := range s.Received {
 		due := max(s.playTime(r.Seq), s.arrived[r.Seq].at)
 		if !s.Config.TLPktDrop {
 			due = max(due, before)
 		}
+		hole := !s.Config.TLPktDrop && r.Seq != next
 		before = due
+		if !hole {
+			next = r.Seq.Next()
+		}
 		early, late := due.Sub(r.At) > slack, r.At.Sub(due) > slack+s.Host.World.Tick
-		if !early && !late {
+		if !early && (!late || hole) {
 			continue
 		}
 		if bad++; bad <= 5 {
@@ -86,4 +90,50 @@ func (f Flow) Delays() []time.Duration {
 		}
 	}
 	return out
+}
+
+// WantStats holds the statistics of both ends against each other and against
+// what happened; missing is the number of messages that were not delivered.
+func (f Flow) WantStats(missing int) {
+	tb := f.To.Host.World.TB
+	tb.Helper()
+	snd, rcv := f.From.Stats(), f.To.Stats()
+	same := func(what string, a, b uint64) {
+		tb.Helper()
+		if a != b {
+			tb.Errorf("%s: %d and %d should be equal", what, a, b)
+		}
+	}
+	notMore := func(what string, a, b uint64) {
+		tb.Helper()
+		if a > b {
+			tb.Errorf("%s: %d should not be more than %d", what, a, b)
+		}
+	}
+	sent, delivered := uint64(len(f.From.Sent)), uint64(len(f.To.Received))
+	same("sent unique + retransmitted = sent", snd.SentUnique.Packets+snd.Retrans.Packets, snd.Sent.Packets)
+	same("bytes sent unique + retransmitted = sent", snd.SentUnique.Bytes+snd.Retrans.Bytes, snd.Sent.Bytes)
+	notMore("sent unique, messages", snd.SentUnique.Packets, sent)
+	same("received unique + belated = received", rcv.RecvUnique.Packets+rcv.Belated.Packets+rcv.NoRoom, rcv.Recv.Packets)
+	notMore("received unique, sent unique", rcv.RecvUnique.Packets, snd.SentUnique.Packets)
+	notMore("delivered + undecrypted, received unique", delivered+rcv.Undecrypt.Packets, rcv.RecvUnique.Packets)
+	notMore("lost, sent unique", rcv.RcvLoss.Packets, snd.SentUnique.Packets)
+	notMore("retransmissions received, sent", rcv.RcvRetrans, 2*snd.Retrans.Packets+4)
+	// What never showed at the receiver was dropped, or still held, by the sender.
+	tail := sent - min(f.seen(), sent)
+	same("missing before the end = dropped", uint64(missing)-min(tail, uint64(missing)), rcv.RcvDrop.Packets)
+}
+
+// seen returns how many numbers the receiver knows of: up to the highest that
+// arrived.
+func (f Flow) seen() uint64 {
+	if len(f.To.arrived) == 0 {
+		return 0
+	}
+	first := f.From.initSeq
+	n := 0
+	for s := range f.To.arrived {
+		n = max(n, s.Sub(first)+1)
+	}
+	return uint64(n)
 }

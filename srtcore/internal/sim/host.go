@@ -32,12 +32,17 @@ type Host struct {
 	msgs  []engine.Message
 	dead  bool
 
-	conclusions map[caller]arrival
+	conclusions map[caller]conclusion
 }
 
 type caller struct {
 	addr netip.AddrPort
 	id   wire.SocketID
+}
+
+type conclusion struct {
+	arrival
+	initSeq seq.Number
 }
 
 // arrival is when a datagram came and the time stamp on it.
@@ -51,7 +56,7 @@ func (w *World) NewHost(addr string) *Host {
 	h := &Host{
 		World: w, Addr: netip.MustParseAddrPort(addr),
 		cache: dgram.NewCache(w.pool.pool), msgs: make([]engine.Message, 0, 256),
-		conclusions: make(map[caller]arrival),
+		conclusions: make(map[caller]conclusion),
 	}
 	h.EP = engine.NewEndpoint(engine.EndpointConfig{Rand: w.entropy(), Cache: h.cache})
 	w.add(h, h.Addr)
@@ -101,7 +106,7 @@ func (h *Host) noteArrival(now mono.Time, from netip.AddrPort, data []byte) {
 	here := arrival{at: now, stamp: wire.Stamp(data)}
 	if wire.Dest(data) == 0 {
 		if hs, ok := (&Packet{Data: data}).Handshake(); ok && hs.Type == wire.HSConclusion {
-			h.conclusions[caller{from, hs.SocketID}] = here
+			h.conclusions[caller{from, hs.SocketID}] = conclusion{here, hs.InitSeq}
 		}
 		return
 	}
@@ -190,7 +195,8 @@ func (h *Host) Accept(r *engine.Request, cfg engine.Config) *Session {
 	}
 	s.Request, s.Connected = r, true
 	s.ConnectedAt = h.World.Now
-	s.base = h.conclusions[caller{r.Peer, r.SocketID}]
+	c0 := h.conclusions[caller{r.Peer, r.SocketID}]
+	s.base, s.initSeq = c0.arrival, c0.initSeq
 	h.Sessions = append(h.Sessions, s)
 	h.Accepted = append(h.Accepted, s)
 	s.add(c)

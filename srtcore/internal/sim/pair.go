@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -11,6 +12,12 @@ import (
 const (
 	CallerAddr   = "10.0.0.1:5001"
 	ListenerAddr = "10.0.0.2:6002"
+)
+
+// The same, parsed.
+var (
+	CallerAddrPort   = netip.MustParseAddrPort(CallerAddr)
+	ListenerAddrPort = netip.MustParseAddrPort(ListenerAddr)
 )
 
 // Pair is one calling and one listening Host and the links between them.

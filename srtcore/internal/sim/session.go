@@ -29,6 +29,7 @@ type Session struct {
 	Sent    []Sent
 	Refused int // Sends that were not taken
 
+	initSeq seq.Number             // the caller's, of both directions
 	base    arrival                // of the handshake that sets the time base
 	arrived map[seq.Number]arrival // first of each number
 	ended   bool
@@ -107,6 +108,9 @@ func (s *Session) drain(now mono.Time) {
 		}
 		s.Host.World.send(&s.Host.batch, s.Host.Addr)
 	}
+	if s.Paused {
+		s.Conn.PollMessages(now, nil) // no room: ready messages are no deadline
+	}
 	for !s.Paused && s.takeMessages(now) {
 	}
 	for {
@@ -152,8 +156,8 @@ func (s *Session) handleEvent(now mono.Time, ev engine.Event) {
 
 func (s *Session) noteArrival(here arrival, data []byte) {
 	p := Packet{Data: data}
-	if hs, ok := p.Handshake(); ok && hs.ExtField&wire.ExtFieldHSReq != 0 && s.base.at == 0 {
-		s.base = here
+	if hs, ok := p.Handshake(); ok && hs.Type == wire.HSConclusion && s.base.at == 0 {
+		s.base, s.initSeq = here, hs.InitSeq
 	}
 	if !p.IsData() {
 		return

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weirline/weirline/srtcore/seq"
+	"github.com/weirline/weirline/srtcore/wire"
+)
+
+// Every fault that a simulation found stays here, as the seed or the script
+// that shows it.
+
+// Seeds of TestSeededNetworks that once failed.
+func TestOldSeeds(t *testing.T) {
+	for _, seed := range []uint64{86, 381, 384, 412, 653} {
+		newStage(rand.New(rand.NewPCG(seed, 42))).run(t, seed)
+	}
+}
+
+// On a path without delay the ACK for which no ACKACK came yet is repeated no
+// sooner than the ACK period.
+func TestACKRepeatsKeepThePeriod(t *testing.T) {
+	p := NewPair(t, 1)
+	acks := 0
+	p.Down.Config.Tap = func(pkt *Packet, _ Fate) {
+		if c, ok := pkt.Control(); ok && c == wire.CtrlACK {
+			acks++
+		}
+	}
+	cfg := liveConfig(120 * time.Millisecond)
+	p.Connect(cfg, cfg)
+	p.A.Stream(0, 5*time.Millisecond, 200, 100)
+	p.RunFor(2 * time.Second)
+	if acks < 90 || acks > 110 {
+		t.Errorf("%d ACKs for a second of traffic", acks)
+	}
+	// The peer never answers: still no more than one each period.
+	w, peer, _ := peerAndHost(t, cfg)
+	peer.Connect(120 * time.Millisecond)
+	peer.stream(0, 5*time.Millisecond, 200, 100, nil)
+	w.RunFor(1100 * time.Millisecond)
+	if n := peer.Count(wire.CtrlACK); n > 111 {
+		t.Errorf("%d ACKs to a peer that answers none", n)
+	}
+}
+
+// A new key is not announced into a slot whose old key may still be needed for
+// a retransmission, however short the refresh period is against the latency.
+func TestRefreshWaitsForTheOldKeysPackets(t *testing.T) {
+	p := NewPair(t, seed(3)).Delay(40 * time.Millisecond)
+	cfg := secretConfig(time.Second, 16)
+	cfg.KMRefresh, cfg.KMPreAnn, cfg.OverheadBW = 20, 9, 100
+	p.Connect(cfg, cfg)
+	p.Up.Config.Drop = func(pkt *Packet) bool {
+		return pkt.IsData() && pkt.Seq()%50 == 0 && pkt.Attempt < 4
+	}
+	p.A.Stream(0, 2*time.Millisecond, 1000, 200)
+	p.RunFor(5 * time.Second)
+	Flow{p.A, p.B}.WantComplete()
+	p.Finish(20 * time.Second)
+}
+
+// Without periodic NAKs a lost NAK, or a lost retransmission, is made good by
+// the sender's own timer, while the stream goes on.
+func TestLostNAKWithoutPeriodicReports(t *testing.T) {
+	p := NewPair(t, seed(3)).Delay(20 * time.Millisecond)
+	cfg := liveConfig(500 * time.Millisecond)
+	cfg.NAKReport = false
+	p.Connect(cfg, cfg)
+	p.Up.Config.Drop = func(pkt *Packet) bool {
+		return pkt.IsData() && pkt.Seq() == p.A.initSeq.Add(50) && pkt.Attempt == 1
+	}
+	p.Down.Config.Drop = func(pkt *Packet) bool {
+		c, ok := pkt.Control()
+		return ok && c == wire.CtrlNAK
+	}
+	p.A.Stream(0, 5*time.Millisecond, 400, 500)
+	p.RunFor(4 * time.Second)
+	Flow{p.A, p.B}.WantComplete()
+	p.Finish(20 * time.Second)
+}
+
+// A sender that has used up its retransmission budget and has nothing new to
+// send can still repair the end of the stream.
+func TestTailIsRepairedWithoutBudget(t *testing.T) {
+	p := NewPair(t, seed(3)).Delay(20 * time.Millisecond)
+	cfg := liveConfig(3 * time.Second)
+	cfg.NAKReport, cfg.OverheadBW = false, 5
+	p.Connect(cfg, cfg)
+	var from seq.Number
+	dead := false
+	p.Up.Config.Drop = func(pkt *Packet) bool { return dead && pkt.IsData() }
+	p.A.Stream(0, 5*time.Millisecond, 300, 1316)
+	p.RunFor(time.Second)
+	from, dead = p.A.initSeq.Add(len(p.A.Sent)), true
+	p.RunFor(1500 * time.Millisecond)
+	dead = false
+	p.RunFor(5 * time.Second)
+	if m := (Flow{p.A, p.B}).Missing(); len(m) > 60 {
+		t.Errorf("%d messages missing from %d on", len(m), from)
+	}
+	if n := len(p.B.Received); n == 0 || p.B.Received[n-1].Seq != p.A.initSeq.Add(299) {
+		t.Error("the last message did not come")
+	}
+	p.Finish(20 * time.Second)
+}
