@@ -111,7 +111,7 @@ type Config struct {
 	PayloadSize int
 
 	// MaxBW limits sending. -1: no limit (1 Gbit/s); 0: by the input rate, see
-	// InputBW. SRTO_MAXBW, bytes/s, -1, 0 or more, default -1.
+	// InputBW. SRTO_MAXBW, bytes/s, -1 or 0..1000000000000, default -1.
 	MaxBW int64
 	// InputBW is the rate of the input, used when MaxBW is 0; the limit is then
 	// InputBW*(100+OverheadBW)/100. 0: measured.

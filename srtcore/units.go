@@ -143,7 +143,7 @@ func allDigits(s string) bool {
 // formatTime writes d in unit, or in the largest smaller one that leaves it
 // whole. Always with its suffix, and milliseconds never as seconds: another tool
 // that reads the bare number then still reads the right one. A rest below a
-// microsecond is cut off.
+// microsecond is rounded away from zero: what is negative stays so.
 func formatTime(d, unit time.Duration) string {
 	if unit == time.Second && d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
@@ -151,7 +151,14 @@ func formatTime(d, unit time.Duration) string {
 	if d%time.Millisecond == 0 {
 		return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 	}
-	return strconv.FormatInt(d.Microseconds(), 10) + "us"
+	us := d.Microseconds()
+	switch rest := d % time.Microsecond; {
+	case rest > 0:
+		us++
+	case rest < 0:
+		us--
+	}
+	return strconv.FormatInt(us, 10) + "us"
 }
 
 // parseBool reads the words for true and false that SRT tools take.
