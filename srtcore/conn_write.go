@@ -1,0 +1,118 @@
+package srtcore
+
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/loop"
+	"github.com/weirline/weirline/srtcore/internal/mono"
+)
+
+// Write sends b as one message. It returns as soon as the message is in the
+// sender's queue, and waits for room there. A message longer than MaxPayload is
+// refused as a whole, with a *MessageSizeError. An empty one is not sent.
+func (c *Conn) Write(b []byte) (int, error) { return c.write(b, 0) }
+
+// WriteMessage is like Write for a message that was made at source, which is
+// what its delivery time is counted from; the zero time is now.
+func (c *Conn) WriteMessage(b []byte, source time.Time) (int, error) {
+	if source.IsZero() {
+		return c.write(b, 0)
+	}
+	return c.write(b, max(loop.Mono(source), c.since))
+}
+
+func (c *Conn) write(b []byte, origin mono.Time) (int, error) {
+	for {
+		if c.writeDeadline.passed.Load() {
+			return 0, ErrTimeout
+		}
+		err := c.tryWrite(b, origin)
+		if err == nil {
+			return len(b), nil
+		}
+		if err != ErrAgain {
+			return 0, err
+		}
+		c.waitWrite()
+	}
+}
+
+// TryWrite is like Write but never waits: ErrAgain means that there is no room
+// now.
+func (c *Conn) TryWrite(b []byte) error { return c.tryWrite(b, 0) }
+
+func (c *Conn) tryWrite(b []byte, origin mono.Time) error {
+	if err := c.checkSize(b); err != nil || len(b) == 0 {
+		return err
+	}
+	if origin == 0 {
+		origin = loop.Now()
+	}
+	return writeError(c.lc.Write(b, origin))
+}
+
+func (c *Conn) checkSize(b []byte) error {
+	if len(b) > c.maxPayload {
+		return &MessageSizeError{Size: len(b), Max: c.maxPayload}
+	}
+	return nil
+}
+
+// WriteBatch sends each b[i] as one message, waits for room for all of them, and
+// returns how many were taken. One that is too long ends the batch with a
+// *MessageSizeError.
+func (c *Conn) WriteBatch(b [][]byte) (n int, err error) {
+	fit, sizeErr := c.fitting(b)
+	for n < fit {
+		if c.writeDeadline.passed.Load() {
+			return n, ErrTimeout
+		}
+		took, err := c.lc.WriteBatch(b[n:fit], loop.Now())
+		n += took
+		if err == loop.ErrAgain {
+			c.waitWrite()
+			continue
+		}
+		if err != nil {
+			return n, writeError(err)
+		}
+	}
+	return n, sizeErr
+}
+
+// fitting returns how many messages at the beginning of b may be sent, and what
+// is wrong with the next.
+func (c *Conn) fitting(b [][]byte) (int, error) {
+	for i := range b {
+		if err := c.checkSize(b[i]); err != nil {
+			return i, err
+		}
+	}
+	return len(b), nil
+}
+
+// waitWrite returns when it is worth while to try again; see waitRead.
+func (c *Conn) waitWrite() {
+	ch, ok := c.lc.ArmWrite()
+	if !ok {
+		return
+	}
+	if !c.writeDeadline.passed.Load() {
+		<-ch
+	}
+	c.lc.DisarmWrite()
+	if c.writeDeadline.passed.Load() {
+		c.lc.KickWrite()
+	}
+}
+
+// writeError is what a writer sees of the end of a connection.
+func writeError(err error) error {
+	switch err {
+	case nil:
+		return nil
+	case loop.ErrAgain:
+		return ErrAgain
+	}
+	return publicError(err)
+}

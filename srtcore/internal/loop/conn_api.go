@@ -1,0 +1,172 @@
+package loop
+
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/dgram"
+	"github.com/weirline/weirline/srtcore/internal/engine"
+	"github.com/weirline/weirline/srtcore/internal/mono"
+)
+
+// Established is closed once the connection is established; Done when it has
+// ended, which may be without having been established.
+func (c *Conn) Established() <-chan struct{} { return c.established }
+
+// Done is closed when the connection has ended and Cause says why.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Cause is why the connection ended. It may be called after Done.
+func (c *Conn) Cause() error { return c.cause }
+
+// Info may be called after Established.
+func (c *Conn) Info() *Info { return &c.info }
+
+// Read copies the oldest message into b: ErrAgain if there is none yet,
+// io.ErrShortBuffer (and the message stays) if b is too small, else the end.
+func (c *Conn) Read(b []byte) (int, Received, error) {
+	n, r, hungry, err := c.in.read(b)
+	if hungry {
+		c.loop.mail.announce(c)
+	}
+	return n, r, err
+}
+
+// ReadBatch fills b[i], each to its capacity, with up to len(b) messages.
+func (c *Conn) ReadBatch(b [][]byte) (int, error) {
+	n, hungry, err := c.in.readBatch(b)
+	if hungry {
+		c.loop.mail.announce(c)
+	}
+	return n, err
+}
+
+// ArmRead prepares to wait for the channel; false: Read would not say ErrAgain.
+// DisarmRead follows a wait.
+func (c *Conn) ArmRead() (<-chan struct{}, bool) { return c.in.sig.ch, c.in.arm() }
+
+// DisarmRead ends what ArmRead began.
+func (c *Conn) DisarmRead() { c.in.disarm() }
+
+// KickRead wakes a waiting reader for no reason of ours.
+func (c *Conn) KickRead() { c.in.wake() }
+
+// Readable reports whether Read would not say ErrAgain.
+func (c *Conn) Readable() bool { return c.in.ready() }
+
+// Write copies b, a message handed in at origin, into the outbox; ErrAgain if
+// there is no room.
+func (c *Conn) Write(b []byte, origin mono.Time) error {
+	buf := c.loop.pool.Get()
+	buf.SetPayload(b)
+	ps := [1]parcel{{buf, origin}}
+	n, announce, err := c.out.put(ps[:])
+	if n == 0 {
+		c.loop.pool.Put(buf)
+	}
+	if announce {
+		c.loop.mail.announce(c)
+	}
+	return err
+}
+
+// writeLot is how many messages WriteBatch puts under one lock.
+const writeLot = 32
+
+// WriteBatch writes as many messages as there is room for; ErrAgain if none.
+func (c *Conn) WriteBatch(b [][]byte, origin mono.Time) (n int, err error) {
+	for n < len(b) {
+		lot := b[n:min(n+writeLot, len(b))]
+		took, err := c.writeLot(lot, origin)
+		n += took
+		if took < len(lot) {
+			if n > 0 && err == ErrAgain {
+				err = nil
+			}
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (c *Conn) writeLot(b [][]byte, origin mono.Time) (int, error) {
+	var bufs [writeLot]*dgram.Buf
+	var ps [writeLot]parcel
+	c.loop.pool.GetN(bufs[:len(b)])
+	for i, m := range b {
+		bufs[i].SetPayload(m)
+		ps[i] = parcel{bufs[i], origin}
+	}
+	n, announce, err := c.out.put(ps[:len(b)])
+	c.loop.pool.PutN(bufs[n:len(b)])
+	if announce {
+		c.loop.mail.announce(c)
+	}
+	return n, err
+}
+
+// ArmWrite prepares to wait for the channel; false: Write would not say
+// ErrAgain. DisarmWrite follows a wait.
+func (c *Conn) ArmWrite() (<-chan struct{}, bool) { return c.out.sig.ch, c.out.arm() }
+
+// DisarmWrite ends what ArmWrite began.
+func (c *Conn) DisarmWrite() { c.out.disarm() }
+
+// KickWrite wakes a waiting writer for no reason of ours.
+func (c *Conn) KickWrite() { c.out.wake() }
+
+// Unacked is the number of messages written and not yet acknowledged.
+func (c *Conn) Unacked() int { return c.out.length() + int(c.unacked.Load()) }
+
+// Close ends the connection gracefully: what is unread is dropped, what was
+// written is delivered, within linger beyond the latency. Done says when.
+func (c *Conn) Close(linger time.Duration) {
+	c.stop()
+	c.loop.mail.post(func() { c.beginClose(linger) })
+}
+
+// Abort ends the connection at once.
+func (c *Conn) Abort() {
+	c.stop()
+	c.loop.mail.post(c.abort)
+}
+
+// stop ends the application's side of both queues.
+func (c *Conn) stop() {
+	c.in.close(ErrClosed)
+	c.out.finish(ErrClosed)
+}
+
+func (c *Conn) beginClose(linger time.Duration) {
+	if c.gone || c.closing || c.eng == nil {
+		return
+	}
+	c.closing = true
+	c.closeBy = c.loop.now.Add(c.eng.PeerLatency() + linger + time.Second)
+	c.touch()
+}
+
+func (c *Conn) abort() {
+	if c.gone || c.eng == nil {
+		return
+	}
+	c.eng.Abort(c.loop.now)
+	c.touch()
+}
+
+// Stats asks the loop for a consistent snapshot; of a connection that has ended
+// it is the last one.
+func (c *Conn) Stats() engine.Stats {
+	reply := make(chan engine.Stats, 1)
+	if c.loop.mail.post(func() { reply <- c.snapshot() }) {
+		return <-reply
+	}
+	<-c.loop.done
+	return c.last
+}
+
+func (c *Conn) snapshot() engine.Stats {
+	if c.gone {
+		return c.last
+	}
+	return c.eng.Stats(c.loop.now)
+}

@@ -1,0 +1,143 @@
+// Package loop drives the engine: one goroutine a shard that owns a few UDP
+// sockets and every connection on them, reads and writes datagrams in batches,
+// reads the clock once a wake-up and keeps one heap of deadlines. Around it
+// stand the queues through which the rest of the program reaches a connection.
+//
+// Lives here: Group (the shards), Loop, its pollers, sockets, Conn with inbox
+// and outbox, Listener, ReadySet, and Go, the only go statement under srtcore.
+// May import: engine, wire, seq, udp, dgram, mono, net/netip, x/sys. Never: net,
+// the public package; what blocks an application stands there.
+//
+// # How a loop waits
+//
+// While data flows a loop is active: it wakes on a grid of one millisecond,
+// looks neither at readability nor at writers' calls in between, and does all
+// work of the tick at once. That bounds the wake-ups whatever the number of
+// connections and makes full batches. A few ticks after the last packet it turns
+// idle: it wakes for a readable socket, a command, a written message, or the
+// next deadline rounded up to the grid, and not at all without one of these.
+package loop
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/weirline/weirline/srtcore/internal/dgram"
+	"github.com/weirline/weirline/srtcore/internal/engine"
+	"github.com/weirline/weirline/srtcore/internal/mono"
+)
+
+// activeFor is how long a loop keeps ticking after the last traffic.
+const activeFor = 3 * tick
+
+// readBatch is the number of datagrams asked of a socket at once, and turnLimit
+// the number taken from one socket before the next has its turn.
+const (
+	readBatch = 256
+	turnLimit = 512
+)
+
+// Loop is one shard. Everything but the mailbox belongs to its goroutine.
+type Loop struct {
+	cfg   Config
+	poll  poller
+	pool  *dgram.Pool
+	cache *dgram.Cache
+
+	now         mono.Time // of this wake-up
+	activeUntil mono.Time
+	sockets     []*socket
+	turns       int // rotates which socket is first
+	shared      map[SocketKey]*socket
+	due         deadlines
+
+	// Scratch space of a turn.
+	in       []dgram.In
+	messages []engine.Message
+	parcels  []parcel
+	wakes    []*Conn     // readers to wake at its end
+	marked   []*ReadySet // ready sets to wake at its end
+	grouping grouping
+
+	mail     mailbox
+	commands []func()
+	ready    []*Conn
+	quit     bool
+	done     chan struct{}
+	pumps    sync.WaitGroup
+}
+
+func newLoop(cfg Config, pool *dgram.Pool) (*Loop, error) {
+	p, err := newPoller(cfg.Portable)
+	if err != nil {
+		return nil, err
+	}
+	return &Loop{
+		cfg: cfg, poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
+		shared:   make(map[SocketKey]*socket),
+		in:       make([]dgram.In, readBatch),
+		messages: make([]engine.Message, 0, deliverBatch),
+		parcels:  make([]parcel, 0, sendBatch),
+		done:     make(chan struct{}),
+	}, nil
+}
+
+// run is the life of the loop.
+func (l *Loop) run() {
+	defer close(l.done)
+	for {
+		more := l.turn()
+		if l.quit {
+			break
+		}
+		l.next(more)
+	}
+	l.shutdown()
+}
+
+// next lets the time of the next turn come.
+func (l *Loop) next(more bool) {
+	if !more {
+		l.wait()
+		return
+	}
+	runtime.Gosched() // others may run, but the loop does not wait
+	l.now = Now()
+}
+
+// wait sleeps until there is something to do and sets the time of the wake-up.
+func (l *Loop) wait() {
+	if l.now < l.activeUntil {
+		l.now = l.poll.waitTick(onGrid(l.now + 1))
+		return
+	}
+	if !l.mail.sleep() {
+		l.now = Now()
+		return
+	}
+	l.now = l.poll.waitIdle(onGrid(l.due.first()))
+}
+
+// active says that there was traffic.
+func (l *Loop) active() { l.activeUntil = l.now + activeFor }
+
+// shutdown ends what is left: SHUTDOWN to every peer, then everything closed.
+func (l *Loop) shutdown() {
+	commands, ready := l.mail.close(l.commands[:0], l.ready[:0])
+	for _, f := range commands {
+		f()
+	}
+	l.ready = ready
+	l.takeAnnounced()
+	for _, s := range l.sockets {
+		s.abortAll()
+	}
+	l.drain()
+	l.notify()
+	for _, s := range l.sockets {
+		l.close(s)
+	}
+	l.cache.Flush()
+	l.poll.close()
+	l.pumps.Wait()
+}

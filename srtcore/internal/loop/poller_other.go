@@ -1,0 +1,5 @@
+//go:build !linux
+
+package loop
+
+func newPoller(portable bool) (poller, error) { return newPortablePoller(), nil }

@@ -1,0 +1,75 @@
+package srtcore
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/weirline/weirline/srtcore/internal/engine"
+	"github.com/weirline/weirline/srtcore/internal/loop"
+	"github.com/weirline/weirline/srtcore/wire"
+)
+
+// ConnRequest is a caller that Config.OnRequest decides about.
+type ConnRequest struct {
+	// StreamID is what the caller gave; see ParseStreamID.
+	StreamID string
+	// RemoteAddr is the caller's address, LocalAddr the one it called.
+	RemoteAddr, LocalAddr *net.UDPAddr
+	// PeerVersion is the caller's SRT version, 0x00MMmmpp.
+	PeerVersion uint32
+	// Encrypted tells whether the caller encrypts, so that a passphrase is needed.
+	Encrypted bool
+
+	cfg Config
+	err error
+}
+
+// SetPassphrase sets the passphrase for this caller in place of the listener's;
+// empty for none. An unfit one is an error, and the caller is refused.
+func (r *ConnRequest) SetPassphrase(passphrase string) error {
+	r.cfg.Passphrase = passphrase
+	r.err = r.cfg.Validate()
+	return r.err
+}
+
+// decide asks cfg.OnRequest about a caller.
+func (c *Config) decide(info loop.RequestInfo) (*engine.Config, wire.RejectReason) {
+	r := &ConnRequest{
+		StreamID:    info.StreamID,
+		RemoteAddr:  net.UDPAddrFromAddrPort(info.Remote),
+		LocalAddr:   net.UDPAddrFromAddrPort(info.Local),
+		PeerVersion: info.PeerVersion,
+		Encrypted:   info.Encrypted,
+		cfg:         *c,
+	}
+	if err := r.ask(); err != nil {
+		return nil, refusal(err)
+	}
+	ec := r.cfg.engineConfig()
+	return &ec, 0
+}
+
+// ask calls the application; its panic refuses the caller and ends nothing else.
+func (r *ConnRequest) ask() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &RejectError{Reason: RejInternal}
+		}
+	}()
+	if err := r.cfg.OnRequest(r); err != nil {
+		return err
+	}
+	if r.err != nil {
+		return fmt.Errorf("passphrase: %w", r.err)
+	}
+	return nil
+}
+
+// refusal is the code on the wire for an application's error.
+func refusal(err error) wire.RejectReason {
+	if e, ok := errors.AsType[*RejectError](err); ok && e.Reason >= RejUnknown {
+		return e.Reason
+	}
+	return RejPredefined
+}
