@@ -210,7 +210,7 @@ func TestConfigPrintsWithoutPassphrase(t *testing.T) {
 	c.Passphrase, c.RcvLatency = secret, 200*time.Millisecond
 	target := Target{Mode: ModeCaller, Addr: "h:1", Config: c}
 	for _, text := range []string{
-		fmt.Sprint(c), fmt.Sprint(&c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c), fmt.Sprintf("%s", c),
+		fmt.Sprint(c), fmt.Sprint(&c), fmt.Sprintf("%+v", c), fmt.Sprintf("%#v", c),
 		fmt.Sprint(&target), fmt.Sprintf("%+v", target), fmt.Sprintf("%#v", target), target.URL(),
 	} {
 		if strings.Contains(text, secret) {
