@@ -48,6 +48,7 @@ func TestParseURLAddresses(t *testing.T) {
 		{"srt://h:9000?port=5000", ModeCaller, "h:9000", ":5000"},
 		{"srt://h:9000?mode=caller&adapter=::1&port=5000", ModeCaller, "h:9000", "[::1]:5000"},
 		{"srt://h:9000?mode=caller&bind=10.0.0.2:5000", ModeCaller, "h:9000", "10.0.0.2:5000"},
+		{"srt://h:9000?bind=:05000&port=5000", ModeCaller, "h:9000", ":5000"},
 		{"srt://h:9000?bind=:5000", ModeCaller, "h:9000", ":5000"},
 		{"srt://h:9000?bind=&adapter=", ModeCaller, "h:9000", ""},
 	} {
@@ -141,6 +142,7 @@ func TestParseURLErrors(t *testing.T) {
 		"srt://h":                                   `option "port" is missing`,
 		"srt://h:":                                  `option "port" is missing`,
 		"srt://h:0":                                 `option "port" is missing`,
+		"srt://h:00":                                `option "port" is missing`,
 		"srt://h:65536":                             `option "port" = "65536" is not a port`,
 		"srt://h:+1":                                `option "port" = "+1" is not a port`,
 		"srt://h:-1":                                `option "port" = "-1" is not a port`,

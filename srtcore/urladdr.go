@@ -27,7 +27,7 @@ func parseAuthority(s string) (host, port string, err error) {
 	if port != "" && !isPort(port) {
 		return "", "", &OptionError{Option: "port", Value: quoteValue(port), Problem: "is not a port", Allowed: "1..65535"}
 	}
-	return host, port, nil
+	return host, trimPort(port), nil
 }
 
 // splitHost takes the brackets from an IPv6 address. The port may be missing.
@@ -94,7 +94,7 @@ func (given settings) resolveAddress(t *Target, host, port string) error {
 	if port == "" || port == "0" {
 		return &OptionError{Option: "port", Problem: "is missing", Allowed: "1..65535"}
 	}
-	t.Addr = net.JoinHostPort(host, trimPort(port))
+	t.Addr = net.JoinHostPort(host, port)
 	if local != (address{}) {
 		t.Config.LocalAddr = net.JoinHostPort(local.host, orZero(local.port))
 	}
@@ -127,7 +127,7 @@ func (given settings) localAddress() (address, error) {
 			return a, &OptionError{Option: s.key, Value: quoteValue(s.value), Problem: "is not a port", Allowed: "0..65535"}
 		}
 		var err error
-		if a.port, err = merge("port", a.port, s.value); err != nil {
+		if a.port, err = merge("port", trimPort(a.port), trimPort(s.value)); err != nil {
 			return a, err
 		}
 	}
@@ -165,7 +165,7 @@ func listenAddress(url, local address) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	port, err := merge("port", trimPort(url.port), local.port)
+	port, err := merge("port", url.port, local.port)
 	if err != nil {
 		return "", err
 	}
