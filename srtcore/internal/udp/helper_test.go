@@ -17,13 +17,13 @@ var waitFD func(fd int, atMost time.Duration)
 // peer is a Socket with what a loop would put around it.
 type peer struct {
 	*Socket
-	t     *testing.T
+	t     testing.TB
 	cache *dgram.Cache
 	wake  chan struct{}
 	done  chan struct{}
 }
 
-func listen(t *testing.T, addr string, cfg Config) *peer {
+func listen(t testing.TB, addr string, cfg Config) *peer {
 	t.Helper()
 	s, err := Listen(netip.MustParseAddrPort(addr), cfg)
 	if err != nil {

@@ -141,16 +141,23 @@ func (p *portable) WriteBatch(out []dgram.Out) (n int, err error) {
 	return len(out), nil
 }
 
-// maxReadErrors is how many errors in a row Pump takes for those of peers, which
-// some systems report on the next read; more mean that the socket is broken.
-const maxReadErrors = 1000
+// maxReadErrors is how many errors in a row Pump bears before it takes the
+// socket for broken.
+const maxReadErrors = 100
 
+// Pump fills the queue. What the hosts of peers reported comes as an error of
+// some read and is passed over.
 func (p *portable) Pump(wake func()) {
 	scratch := make([]byte, dgram.Size+1) // one more tells a datagram too long
-	bad := 0
-	for {
+	for bad := 0; ; {
 		n, from, err := p.conn.ReadFromUDPAddrPort(scratch)
-		if err != nil && !tooLong(err) {
+		switch {
+		case err == nil:
+		case tooLong(err):
+			n = len(scratch)
+		case ofPeer(err):
+			continue
+		default:
 			if bad++; bad < maxReadErrors && !errors.Is(err, net.ErrClosed) {
 				continue
 			}
@@ -159,9 +166,6 @@ func (p *portable) Pump(wake func()) {
 			return
 		}
 		bad = 0
-		if err != nil {
-			n = len(scratch)
-		}
 		if p.queue.put(scratch[:n], unmap(from), p.to) {
 			wake()
 		}

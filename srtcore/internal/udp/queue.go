@@ -15,7 +15,7 @@ type queue struct {
 	mu     sync.Mutex
 	ring   []dgram.In   // grows up to maxQueue
 	head   int          // index of the oldest
-	len    int          //
+	len    int          // datagrams in the ring
 	spare  []*dgram.Buf // Bufs that the owner gave in exchange for full ones
 	broken error        // why Pump ended
 

@@ -43,8 +43,9 @@ type receiver struct {
 	controls [maxPlainSlots]control
 	slabs    [maxPlainSlots][]byte
 
-	filled int // messages that the last call brought
-	slot   int // the message to be cut, < filled while there are any
+	filled int  // messages that the last call brought
+	slot   int  // the message to be cut, < filled while there are any
+	full   bool // the last call filled the vector: there may be more
 	cur    message
 }
 
@@ -87,42 +88,33 @@ func (r *receiver) grow(n int) {
 func (r *receiver) read(c *dgram.Cache, dst []dgram.In) (n int, more bool, err error) {
 	n = r.deliver(c, dst)
 	for n < len(dst) {
-		full, err := r.fill()
-		if err != nil {
+		if err := r.fill(); err != nil {
 			return n, false, err
 		}
 		n += r.deliver(c, dst[n:])
-		if r.slot < r.filled {
-			break // dst is full
-		}
-		if !full {
-			return n, false, nil
+		if !r.full {
+			break
 		}
 	}
-	return n, true, nil
+	return n, r.full || r.slot < r.filled, nil
 }
 
-// fill receives a vector of messages and tells whether it came full.
-func (r *receiver) fill() (full bool, err error) {
-	r.filled, r.slot = 0, 0
+// fill receives a vector of messages; nothing there is no error.
+func (r *receiver) fill() error {
+	r.filled, r.slot, r.full = 0, 0, false
 	n, errno := r.recvmmsg()
-	switch errno {
-	case 0:
-	case unix.EAGAIN:
-		return false, nil
-	default:
-		return false, errno
+	if errno == unix.EAGAIN || errno == 0 && n == 0 {
+		return nil
 	}
-	if n == 0 {
-		return false, nil
+	if errno != 0 {
+		return errno
 	}
-	r.filled = n
+	r.filled, r.full = n, n == r.slots
 	r.load()
-	full = n == r.slots
-	if full && r.slots < r.maxSlots {
+	if r.full && r.slots < r.maxSlots {
 		r.grow(2 * r.slots)
 	}
-	return full, nil
+	return nil
 }
 
 // recvmmsg is the system call. An error that an earlier datagram caused at a

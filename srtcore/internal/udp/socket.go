@@ -3,7 +3,7 @@
 // GRO), elsewhere by a portable twin on package net with the same methods.
 //
 // Lives here: sockets, their options, and the cutting of trains of datagrams.
-// May import: dgram, net, net/netip, syscall, x/sys. Never: engine, wire, loop;
+// May import: dgram, context, net, net/netip, sync, syscall, x/sys. Never: engine, wire, loop;
 // this package does not know what a datagram means.
 package udp
 
@@ -51,7 +51,8 @@ type Counters struct {
 	// Oversize counts the received datagrams longer than dgram.Size.
 	Oversize uint64
 	// RecvDropped counts the datagrams lost because nobody read them in time,
-	// in the kernel's buffer or in the portable socket's queue.
+	// in the kernel's buffer (a train counts once there) or in the portable
+	// socket's queue.
 	RecvDropped uint64
 	// GSO and GRO tell whether trains are sent and received.
 	GSO, GRO bool

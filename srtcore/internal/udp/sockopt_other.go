@@ -20,3 +20,5 @@ func bufferSizes(int) (recv, send int) { return 0, 0 }
 func commonErrno(e syscall.Errno) error { return e }
 
 func tooLong(error) bool { return false }
+
+func ofPeer(error) bool { return false }

@@ -3,6 +3,7 @@
 package udp
 
 import (
+	"errors"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -67,3 +68,8 @@ func commonErrno(e syscall.Errno) error { return e }
 // tooLong tells whether a datagram was longer than the room for it; here the
 // rest is cut off silently instead.
 func tooLong(error) bool { return false }
+
+// ofPeer tells whether a read failed because of a report on a peer.
+func ofPeer(err error) bool {
+	return errors.Is(err, unix.ECONNREFUSED) || errors.Is(err, unix.EHOSTUNREACH) || errors.Is(err, unix.ENETUNREACH)
+}

@@ -56,3 +56,8 @@ func commonErrno(e syscall.Errno) error {
 
 // tooLong tells whether a datagram was longer than the room for it.
 func tooLong(err error) bool { return errors.Is(err, windows.WSAEMSGSIZE) }
+
+// ofPeer tells whether a read failed because of a report on a peer.
+func ofPeer(err error) bool {
+	return errors.Is(err, windows.WSAECONNRESET) || errors.Is(err, windows.WSAENETRESET)
+}
