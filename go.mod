@@ -2,4 +2,12 @@ module github.com/weirline/weirline
 
 go 1.26
 
-require golang.org/x/sys v0.43.0
+require (
+	github.com/spf13/cobra v1.9.1
+	golang.org/x/sys v0.43.0
+)
+
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/spf13/pflag v1.0.6 // indirect
+)

@@ -1,0 +1,160 @@
+package endpoint
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/weirline/weirline/sidecar/mpegts"
+)
+
+// hold is how long whole packets wait for the message to fill. An encoder
+// writes once a frame; the tail of a frame must not wait for the next.
+const hold = 10 * time.Millisecond
+
+const readSize = 32 << 10
+
+// byteSource cuts a byte stream into messages. A goroutine reads ahead by one
+// buffer, so that a quiet stream can be told from a busy one.
+type byteSource struct {
+	r     io.ReadCloser
+	align *mpegts.Aligner
+	full  chan []byte
+	empty chan []byte
+	err   error // set before full is closed
+
+	timer   *time.Timer
+	arrived []byte // of the last buffer, what the aligner has not taken yet
+	buf     []byte // whose bytes arrived are
+	ended   bool
+	closing sync.Once
+	closed  chan struct{}
+}
+
+// NewByteSource returns a Source over any byte stream.
+func NewByteSource(r io.ReadCloser, messageSize int) Source {
+	s := &byteSource{
+		r: r, align: mpegts.NewAligner(messageSize),
+		full: make(chan []byte, 2), empty: make(chan []byte, 2),
+		timer: time.NewTimer(time.Hour), closed: make(chan struct{}),
+	}
+	s.timer.Stop()
+	s.empty <- make([]byte, readSize)
+	s.empty <- make([]byte, readSize)
+	go s.readAhead()
+	return s
+}
+
+func (s *byteSource) readAhead() {
+	defer close(s.full)
+	for {
+		select {
+		case b := <-s.empty:
+			n, err := s.r.Read(b[:readSize])
+			if n > 0 {
+				s.full <- b[:n]
+			} else {
+				s.empty <- b
+			}
+			if err != nil {
+				s.err = err
+				return
+			}
+		case <-s.closed:
+			s.err = io.EOF
+			return
+		}
+	}
+}
+
+// ReadBatch implements Source.
+func (s *byteSource) ReadBatch(dst [][]byte) (int, error) {
+	for {
+		if n := s.cut(dst); n > 0 {
+			return n, nil
+		}
+		if s.ended {
+			return s.drain(dst)
+		}
+		if len(s.arrived) == 0 {
+			if m := s.wait(); m != nil {
+				dst[0] = m
+				return 1, nil
+			}
+		}
+		s.feed()
+	}
+}
+
+func (s *byteSource) cut(dst [][]byte) (n int) {
+	for n < len(dst) {
+		m := s.align.Next()
+		if m == nil {
+			break
+		}
+		dst[n] = m
+		n++
+	}
+	return n
+}
+
+func (s *byteSource) drain(dst [][]byte) (n int, err error) {
+	for n < len(dst) {
+		m := s.align.Drain()
+		if m == nil {
+			break
+		}
+		dst[n] = m
+		n++
+	}
+	if n == 0 {
+		return 0, s.err
+	}
+	return n, nil
+}
+
+// wait takes the next buffer, or returns what has waited long enough.
+func (s *byteSource) wait() []byte {
+	for {
+		var quiet <-chan time.Time
+		if s.align.Pending() > 0 {
+			s.timer.Reset(hold)
+			quiet = s.timer.C
+		}
+		select {
+		case b, ok := <-s.full:
+			s.timer.Stop()
+			s.arrived, s.buf, s.ended = b, b, !ok
+			return nil
+		case <-s.closed:
+			s.ended, s.err = true, io.EOF
+			return nil
+		case <-quiet:
+			if m := s.align.Hold(); m != nil {
+				return m
+			}
+		}
+	}
+}
+
+func (s *byteSource) feed() {
+	if len(s.arrived) == 0 {
+		return
+	}
+	n := copy(s.align.Space(), s.arrived)
+	s.align.Commit(n)
+	if s.arrived = s.arrived[n:]; len(s.arrived) == 0 {
+		s.empty <- s.buf
+		s.buf = nil
+	}
+}
+
+// Close implements Source.
+func (s *byteSource) Close() error {
+	var err error
+	s.closing.Do(func() {
+		close(s.closed)
+		err = s.r.Close()
+	})
+	return err
+}

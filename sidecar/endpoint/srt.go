@@ -1,0 +1,134 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/weirline/weirline/srtcore"
+)
+
+// SRT is an end that speaks SRT, as caller or listener. Its URL is srtcore's,
+// with two keys of our own: reconnect (default 1; 0: the connection's end is
+// the route's end) and listen_timeout (how long a listener waits for a caller
+// each time; default: for ever).
+type SRT struct {
+	target        *srtcore.Target
+	again         bool
+	listenTimeout time.Duration
+
+	mu sync.Mutex
+	ln *srtcore.Listener
+}
+
+// ErrNoCaller ends a listener that nobody called within its listen_timeout.
+var ErrNoCaller = errors.New("nobody called within listen_timeout")
+
+// ParseSRT reads an srt:// URL.
+func ParseSRT(raw string) (*SRT, error) {
+	rest, query := splitQuery(raw)
+	query, own := extract(query, "reconnect", "listen_timeout")
+	if query != "" {
+		rest += "?" + query
+	}
+	t, err := srtcore.ParseURL(rest)
+	if err != nil {
+		return nil, err
+	}
+	e := &SRT{target: t, again: true}
+	return e, e.setOwn(own)
+}
+
+func (e *SRT) setOwn(own map[string]string) (err error) {
+	if v, ok := own["reconnect"]; ok {
+		if e.again, err = parseBool("reconnect", v); err != nil {
+			return err
+		}
+	}
+	if v, ok := own["listen_timeout"]; ok {
+		e.listenTimeout, err = parseDuration("listen_timeout", v)
+	}
+	return err
+}
+
+// URL implements End. The passphrase is not in it.
+func (e *SRT) URL() string { return e.target.URL() }
+
+// Listens reports whether callers come to this end.
+func (e *SRT) Listens() bool { return e.target.Mode == srtcore.ModeListener }
+
+// Addr is the host:port called or listened on, as the URL has it.
+func (e *SRT) Addr() string { return e.target.Addr }
+
+// Warnings are remarks on odd but legal values, for the log.
+func (e *SRT) Warnings() []string { return e.target.Warnings }
+
+// Traits implements End.
+func (e *SRT) Traits() Traits { return Traits{Listens: e.Listens(), Again: e.again} }
+
+// Listen implements Binder.
+func (e *SRT) Listen(ctx context.Context) error {
+	if !e.Listens() {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ln != nil {
+		return nil
+	}
+	ln, err := e.target.Listen(ctx)
+	if err != nil {
+		return err
+	}
+	e.ln = ln
+	return nil
+}
+
+// Close implements End.
+func (e *SRT) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ln == nil {
+		return nil
+	}
+	return e.ln.Close()
+}
+
+// open dials, or waits for the next caller.
+func (e *SRT) open(ctx context.Context) (*srtcore.Conn, error) {
+	if !e.Listens() {
+		return e.target.Dial(ctx)
+	}
+	if err := e.Listen(ctx); err != nil {
+		return nil, err
+	}
+	if e.listenTimeout == 0 {
+		return e.ln.Accept(ctx)
+	}
+	wait, cancel := context.WithTimeout(ctx, e.listenTimeout)
+	defer cancel()
+	c, err := e.ln.Accept(wait)
+	if err != nil && wait.Err() != nil && ctx.Err() == nil {
+		return nil, ErrNoCaller
+	}
+	return c, err
+}
+
+// OpenSource implements SourceEnd.
+func (e *SRT) OpenSource(ctx context.Context) (Source, error) {
+	c, err := e.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newSRTSource(c), nil
+}
+
+// OpenSink implements SinkEnd.
+func (e *SRT) OpenSink(ctx context.Context) (Sink, error) {
+	c, err := e.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &srtSink{session: session{c}}, nil
+}

@@ -1,0 +1,79 @@
+package endpoint
+
+import (
+	"github.com/weirline/weirline/srtcore"
+)
+
+const (
+	srtBatch      = 64
+	maxSRTMessage = srtcore.MaxMSS
+)
+
+// session is what both directions of an SRT connection show.
+type session struct{ c *srtcore.Conn }
+
+// Peer is the other side's address.
+func (s session) Peer() string { return s.c.RemoteAddr().String() }
+
+// Done is closed when the connection has ended.
+func (s session) Done() <-chan struct{} { return s.c.Done() }
+
+// Err is why it has ended.
+func (s session) Err() error { return s.c.Err() }
+
+// SRTStats are the connection's counters.
+func (s session) SRTStats() srtcore.Stats { return s.c.Stats() }
+
+type srtSource struct {
+	session
+	room [][]byte // full-length buffers behind each batch
+	got  [][]byte
+}
+
+func newSRTSource(c *srtcore.Conn) *srtSource {
+	s := &srtSource{session: session{c}, room: make([][]byte, srtBatch), got: make([][]byte, srtBatch)}
+	all := make([]byte, srtBatch*maxSRTMessage)
+	for i := range s.room {
+		s.room[i] = all[i*maxSRTMessage : (i+1)*maxSRTMessage : (i+1)*maxSRTMessage]
+	}
+	return s
+}
+
+// ReadBatch implements Source. After the peer's SHUTDOWN it goes on with what
+// the connection still holds.
+func (s *srtSource) ReadBatch(dst [][]byte) (int, error) {
+	k := copy(s.got[:min(len(dst), srtBatch)], s.room)
+	n, err := s.c.ReadBatch(s.got[:k])
+	return copy(dst, s.got[:n]), err
+}
+
+// Close implements Source.
+func (s *srtSource) Close() error { return s.c.Close() }
+
+type srtSink struct {
+	session
+	batch [][]byte
+}
+
+// WriteBatch implements Sink.
+func (s *srtSink) WriteBatch(msgs [][]byte) error {
+	limit := s.c.MaxPayload()
+	s.batch = s.batch[:0]
+	for _, m := range msgs {
+		split(m, limit, func(b []byte) error { s.batch = append(s.batch, b); return nil })
+	}
+	for rest := s.batch; len(rest) > 0; {
+		n, err := s.c.WriteBatch(rest)
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// Close implements Sink: it waits until the peer had time to play the tail.
+func (s *srtSink) Close() error { return s.c.Close() }
+
+// Abort implements Sink.
+func (s *srtSink) Abort() { s.c.Abort() }

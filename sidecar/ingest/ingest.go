@@ -1,0 +1,146 @@
+// Package ingest is the HTTP face of the daemon: a request whose path holds an
+// srt:// URL becomes a route. POST and PUT send the body, GET receives.
+//
+//	POST /srt://host:9000?latency=120          the raw form, taken verbatim
+//	GET  /srt/host:9000?latency=120            the same without "://"
+//	GET  /srt?url=srt%3A%2F%2Fhost%3A9000      fully escaped
+//
+// The path is read from the request line and never cleaned: an HTTP router
+// would redirect "//" away. Hence a bare http.Handler.
+//
+// Lives here: Handler, the guard against web pages, errors as HTTP status.
+// May import: endpoint, route, net/http, log/slog. Never: control, srtcore.
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/route"
+)
+
+// End is what both directions of a dynamic URL need of an end.
+type End interface {
+	endpoint.SourceEnd
+	endpoint.SinkEnd
+	endpoint.Binder
+	Listens() bool
+	Addr() string
+	Warnings() []string
+}
+
+// Handler turns requests into routes. Set the fields before its first request.
+type Handler struct {
+	// Parse reads the srt:// URL; nil: endpoint.ParseSRT.
+	Parse func(raw string) (End, error)
+	// Hosts are names this daemon is reached by besides loopback ones.
+	Hosts []string
+	Log   *slog.Logger
+
+	ports  ports
+	serial atomic.Int64
+	mu     sync.Mutex
+	active map[*route.Route]struct{}
+}
+
+// ServeHTTP implements http.Handler.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if why := h.foreign(r); why != "" {
+		h.log().Warn("request refused", "remote", r.RemoteAddr, "why", why)
+		fail(w, http.StatusForbidden, why)
+		return
+	}
+	raw, err := targetURL(r.RequestURI)
+	if err != nil {
+		fail(w, http.StatusNotFound, err.Error())
+		return
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodPost, http.MethodPut:
+	default:
+		w.Header().Set("Allow", "GET, POST, PUT")
+		fail(w, http.StatusMethodNotAllowed, "GET receives, POST and PUT send.")
+		return
+	}
+	end, err := h.parse(raw)
+	if err != nil {
+		h.refuse(w, h.log(), err)
+		return
+	}
+	defer end.Close()
+	h.serve(w, r, end)
+}
+
+func (h *Handler) parse(raw string) (End, error) {
+	if h.Parse != nil {
+		return h.Parse(raw)
+	}
+	return endpoint.ParseSRT(raw)
+}
+
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, end End) {
+	name := fmt.Sprintf("http-%d", h.serial.Add(1))
+	log := h.log().With("route", name)
+	for _, text := range end.Warnings() {
+		log.Warn("odd option", "url", end.URL(), "warning", text)
+	}
+	log.Info("request", "method", r.Method, "url", end.URL(), "remote", r.RemoteAddr)
+	claim := &claim{}
+	if end.Listens() {
+		var err error
+		if claim, err = h.ports.claim(r.Context(), end.Addr()); err != nil {
+			h.refuse(w, log, err)
+			return
+		}
+		defer claim.release()
+		if err := end.Listen(r.Context()); err != nil {
+			h.refuse(w, log, err)
+			return
+		}
+	}
+	if r.Method == http.MethodGet {
+		h.play(w, r, end, name)
+		return
+	}
+	h.publish(w, r, end, name, claim)
+}
+
+func (h *Handler) log() *slog.Logger {
+	if h.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return h.Log
+}
+
+// run runs one request's route and keeps it in the list of routes meanwhile.
+func (h *Handler) run(ctx context.Context, name string, src endpoint.SourceEnd, out endpoint.SinkEnd) (*route.Route, error) {
+	rt := route.New(route.Config{Name: name, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log()})
+	h.mu.Lock()
+	if h.active == nil {
+		h.active = map[*route.Route]struct{}{}
+	}
+	h.active[rt] = struct{}{}
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		delete(h.active, rt)
+		h.mu.Unlock()
+	}()
+	return rt, rt.Run(ctx)
+}
+
+// Routes says how the running requests stand.
+func (h *Handler) Routes() []route.Snapshot {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []route.Snapshot
+	for rt := range h.active {
+		all = append(all, rt.Snapshot())
+	}
+	return all
+}

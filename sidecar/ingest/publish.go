@@ -1,0 +1,108 @@
+package ingest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weirline/weirline/sidecar/endpoint"
+)
+
+// publish sends the request's body. With Expect: 100-continue the client holds
+// the body back until we read, so SRT connects first and a refusal reaches it
+// as a status. Without, the body is read from the first moment: an encoder must
+// not stall, whatever SRT does.
+func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name string, c *claim) {
+	var out endpoint.SinkEnd = end
+	if expects(r) && !end.Listens() {
+		sink, err := end.OpenSink(r.Context())
+		if err != nil {
+			h.refuse(w, h.log().With("route", name), err)
+			return
+		}
+		opened := &openedSink{SinkEnd: end, first: sink}
+		defer opened.drop()
+		out = opened
+	}
+	body := &body{r: r.Body, rc: http.NewResponseController(w), onEnd: c.end}
+	rt, err := h.run(r.Context(), name, endpoint.Body(body), out)
+	switch {
+	case err != nil:
+		h.refuse(w, h.log().With("route", name), err)
+	case r.Context().Err() != nil:
+		fail(w, http.StatusServiceUnavailable, "The daemon is stopping.")
+	default:
+		s := rt.Snapshot()
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		fmt.Fprintf(w, "weirline: sent %d messages, %d bytes, dropped %d\n",
+			s.Media.Messages, s.Media.Bytes, s.Outputs[0].Queue.Dropped)
+	}
+}
+
+func expects(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Expect"), "100-continue")
+}
+
+// body is a request's body that can be closed while it is being read.
+type body struct {
+	r     io.Reader
+	rc    *http.ResponseController
+	onEnd func()
+	ended atomic.Bool
+}
+
+// Read implements io.Reader. A client that breaks off ends the stream as one
+// that finishes: what came is delivered.
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if err != nil {
+		b.ended.Store(true)
+		b.onEnd()
+		err = io.EOF
+	}
+	return n, err
+}
+
+// Close unblocks Read. After the end it does nothing: the server is then
+// watching the connection itself, and would take a deadline for a lost client.
+func (b *body) Close() error {
+	if b.ended.Load() {
+		return nil
+	}
+	return b.rc.SetReadDeadline(time.Now())
+}
+
+// openedSink hands out the session that was opened before the route ran.
+type openedSink struct {
+	endpoint.SinkEnd
+	mu    sync.Mutex
+	first endpoint.Sink
+}
+
+// OpenSink implements endpoint.SinkEnd.
+func (o *openedSink) OpenSink(ctx context.Context) (endpoint.Sink, error) {
+	if first := o.take(); first != nil {
+		return first, nil
+	}
+	return o.SinkEnd.OpenSink(ctx)
+}
+
+func (o *openedSink) take() endpoint.Sink {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	first := o.first
+	o.first = nil
+	return first
+}
+
+// drop ends the session if the route never came to it.
+func (o *openedSink) drop() {
+	if first := o.take(); first != nil {
+		first.Abort()
+	}
+}

@@ -1,0 +1,41 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// stopTimeout bounds the way down: every route's own bound is shorter.
+const stopTimeout = 15 * time.Second
+
+// Serve answers on ln until ctx ends, and then until the routes have delivered
+// their tails.
+func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(h.log().Handler(), slog.LevelDebug),
+		// The end of ctx ends every request, which stops its route.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stopped := make(chan error, 1)
+	stop := context.AfterFunc(ctx, func() {
+		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		stopped <- srv.Shutdown(wait)
+	})
+	err := srv.Serve(ln)
+	if stop() {
+		return err
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return <-stopped
+	}
+	return err
+}

@@ -1,0 +1,143 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/hub"
+)
+
+func wrap(e endpoint.End, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", e.URL(), err)
+}
+
+func (r *Route) ended() bool {
+	select {
+	case <-r.ending:
+		return true
+	default:
+		return false
+	}
+}
+
+// serve gives every caller a session of its own until the source has ended.
+func (o *output) serve(ctx context.Context) error {
+	accept, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-o.r.ending:
+			cancel()
+		case <-accept.Done():
+		}
+	}()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	var bo backOff
+	for {
+		sink, err := o.open(accept)
+		if accept.Err() != nil {
+			if err == nil {
+				sink.Abort()
+			}
+			return nil
+		}
+		if err == nil {
+			bo.after(steady)
+			queue := o.r.hub.Join(o.r.cfg.Queue)
+			wg.Go(func() {
+				o.deliver(ctx, sink, queue)
+				queue.Leave()
+				o.addGone(queue.Stats())
+			})
+			continue
+		}
+		if o.isUp() && o.r.cfg.GiveUp > 0 && errors.Is(err, context.DeadlineExceeded) {
+			continue
+		}
+		if err := o.retry(accept, o.r.log, o.r.cfg.GiveUp, &bo, err); err != nil {
+			if accept.Err() != nil {
+				return nil
+			}
+			return err
+		}
+	}
+}
+
+func (o *output) addGone(s hub.ReaderStats) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.gone.Read += s.Read
+	o.gone.Dropped += s.Dropped
+	o.gone.DroppedBytes += s.DroppedBytes
+}
+
+// deliver carries the queue into one session until the source's end, which is
+// nil, or the session's.
+func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
+	s := newSession(sink, queue)
+	o.dropStale(queue)
+	o.begin(s)
+	o.markSeen()
+	o.r.log.Info("output up", "url", o.sink.URL(), "peer", s.peer())
+	stop := context.AfterFunc(ctx, sink.Abort)
+	err := o.copy(s.context(ctx), sink, queue)
+	if errors.Is(err, io.EOF) {
+		err = nil
+		sink.Close() // a peer that leaves while we close has what it wanted
+	} else {
+		err = s.reason(err)
+		sink.Abort()
+	}
+	stop()
+	s.end()
+	o.finish(s, err)
+	o.r.log.Info("output ended", "url", o.sink.URL(), "peer", s.peer(), "dropped", queue.Stats().Dropped, "err", err)
+	return err
+}
+
+// dropStale drops what live media has outlived while the output was down. A
+// source that waits for its outputs, or has ended, loses nothing.
+func (o *output) dropStale(queue *hub.Reader) {
+	if o.r.source.traits.Patience < 0 || o.r.ended() {
+		return
+	}
+	o.end.mu.Lock()
+	first := o.opened == 0
+	o.end.mu.Unlock()
+	age := o.r.cfg.MaxAge
+	if first {
+		age = max(age, o.r.cfg.Last)
+	}
+	queue.DropBefore(time.Now().Add(-age))
+}
+
+func (o *output) copy(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
+	payloads := make([]*hub.Payload, batchSize)
+	msgs := make([][]byte, 0, batchSize)
+	for {
+		n, err := queue.Next(ctx, payloads)
+		if err != nil {
+			return err
+		}
+		msgs = msgs[:0]
+		for _, p := range payloads[:n] {
+			msgs = append(msgs, p.Bytes())
+		}
+		err = sink.WriteBatch(msgs)
+		for _, p := range payloads[:n] {
+			p.Release()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

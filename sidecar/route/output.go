@@ -1,0 +1,146 @@
+package route
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/hub"
+)
+
+// output is one output end. A dialling one has one queue that outlives its
+// sessions; a listening one gives each caller a queue of its own.
+type output struct {
+	*end
+	r    *Route
+	sink endpoint.SinkEnd
+	seen chan struct{} // closed when it was up once, or never will be
+	once sync.Once
+
+	queue   *hub.Reader // dialling only
+	mu      sync.Mutex
+	final   error // why it failed for good
+	stalled bool  // it had its chance; no more patience until it has room again
+	gone    hub.ReaderStats
+}
+
+func newOutput(r *Route, e endpoint.SinkEnd) *output {
+	o := &output{end: newEnd(e), r: r, sink: e, seen: make(chan struct{})}
+	if !o.traits.Listens {
+		o.queue = r.hub.Join(r.cfg.Queue)
+	}
+	return o
+}
+
+func (o *output) markSeen() { o.once.Do(func() { close(o.seen) }) }
+
+func (o *output) run(ctx context.Context) {
+	defer o.markSeen()
+	var err error
+	if o.traits.Listens {
+		err = o.serve(ctx)
+	} else {
+		err = o.call(ctx)
+		o.queue.Leave()
+	}
+	o.mu.Lock()
+	o.final = err
+	o.mu.Unlock()
+	if err == nil {
+		o.setState(Done)
+	}
+}
+
+func (o *output) err() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.final
+}
+
+// call keeps one session up: it dials, delivers, and dials again. nil: the
+// source has ended and all was delivered, or nothing can be any more.
+func (o *output) call(ctx context.Context) error {
+	ctx, cancel := o.untilLast(ctx)
+	defer cancel()
+	var bo backOff
+	for {
+		sink, err := o.open(ctx)
+		if err == nil {
+			begun := time.Now()
+			if err = o.deliver(ctx, sink, o.queue); err == nil {
+				return nil
+			}
+			bo.after(time.Since(begun))
+		}
+		if o.r.ended() && (ctx.Err() != nil || o.queue.Stats().Queued == 0) {
+			return o.undelivered(err)
+		}
+		if !o.traits.Again {
+			o.failed(err, Failed)
+			return wrap(o.sink, err)
+		}
+		if err := o.retry(ctx, o.r.log, o.r.cfg.GiveUp, &bo, err); err != nil {
+			if o.r.ended() && ctx.Err() != nil {
+				return o.undelivered(err)
+			}
+			return err
+		}
+	}
+}
+
+// untilLast bounds attempts after the source's end; a session that is up is
+// not bound by it.
+func (o *output) untilLast(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	go func() {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.r.ending:
+		}
+		if o.queue.Stats().Queued > 0 {
+			sleep(ctx, o.r.cfg.Last)
+		}
+		for o.isUp() && sleep(ctx, o.r.cfg.Last) {
+		}
+		cancel()
+	}()
+	return ctx, cancel
+}
+
+// undelivered is the result of an output that was down when the source ended.
+func (o *output) undelivered(err error) error {
+	if n := o.queue.Stats().Queued; n > 0 && err != nil {
+		o.failed(err, Failed)
+		o.r.log.Error("media was not delivered", "url", o.sink.URL(), "messages", n, "err", err)
+		return wrap(o.sink, err)
+	}
+	return nil
+}
+
+func (o *output) open(ctx context.Context) (endpoint.Sink, error) {
+	if o.traits.Listens {
+		if !o.isUp() {
+			o.setState(Waiting)
+		}
+	} else {
+		o.setState(Connecting)
+	}
+	ctx, cancel := o.giveUpContext(ctx, o.r.cfg.GiveUp)
+	defer cancel()
+	return o.sink.OpenSink(ctx)
+}
+
+// waitRoom holds the source up, for d at most, while this output is up and its
+// queue is full. A caller of a listening output never holds the source up.
+func (o *output) waitRoom(ctx context.Context, n int, d time.Duration) {
+	if o.queue == nil || !o.queue.Full(n) {
+		o.stalled = false
+		return
+	}
+	if o.stalled || d > 0 && !o.isUp() {
+		return
+	}
+	o.stalled = !o.queue.WaitRoom(ctx, d)
+}

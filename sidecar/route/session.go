@@ -1,0 +1,77 @@
+package route
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weirline/weirline/srtcore"
+
+	"github.com/weirline/weirline/sidecar/hub"
+)
+
+// errEnded is the reason of a session whose peer left while nothing was being
+// sent.
+var errEnded = errors.New("the peer has ended the connection")
+
+// What a session may tell about itself, by scheme.
+type (
+	peerer interface{ Peer() string }
+	doner  interface {
+		Done() <-chan struct{}
+		Err() error
+	}
+	statter interface{ SRTStats() srtcore.Stats }
+)
+
+// session is one connection of an end.
+type session struct {
+	of     any // a Source or a Sink
+	queue  *hub.Reader
+	begun  time.Time
+	ctx    context.Context
+	cancel context.CancelFunc
+}
+
+func newSession(of any, queue *hub.Reader) *session {
+	return &session{of: of, queue: queue, begun: time.Now()}
+}
+
+func (s *session) peer() string {
+	if p, ok := s.of.(peerer); ok {
+		return p.Peer()
+	}
+	return ""
+}
+
+// context ends when ctx does, or the peer leaves: an idle sender must notice.
+func (s *session) context(ctx context.Context) context.Context {
+	s.ctx, s.cancel = context.WithCancel(ctx)
+	if d, ok := s.of.(doner); ok {
+		go func() {
+			select {
+			case <-d.Done():
+				s.cancel()
+			case <-s.ctx.Done():
+			}
+		}()
+	}
+	return s.ctx
+}
+
+// reason turns the end of the session's context into a word on the peer.
+func (s *session) reason(err error) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if d, ok := s.of.(doner); ok && d.Err() != nil {
+		return d.Err()
+	}
+	return errEnded
+}
+
+func (s *session) end() {
+	if s.cancel != nil {
+		s.cancel()
+	}
+}

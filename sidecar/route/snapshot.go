@@ -1,0 +1,100 @@
+package route
+
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore"
+
+	"github.com/weirline/weirline/sidecar/hub"
+)
+
+// Snapshot is how a route stands at one moment. Statistics, the API and the
+// page all read this one type.
+type Snapshot struct {
+	Time    time.Time     `json:"time"`
+	Name    string        `json:"name,omitempty"`
+	Uptime  float64       `json:"uptimeSeconds"`
+	Media   hub.Stats     `json:"media"` // what passed the hub
+	Source  EndSnapshot   `json:"source"`
+	Outputs []EndSnapshot `json:"outputs"`
+}
+
+// EndSnapshot is one end of it.
+type EndSnapshot struct {
+	URL      string            `json:"url"`
+	State    State             `json:"state"`
+	Since    time.Time         `json:"since"`
+	Opened   int               `json:"sessionsOpened"`
+	Failures int               `json:"failures"`
+	Error    string            `json:"lastError,omitempty"`
+	Queue    hub.ReaderStats   `json:"queue"` // outputs: of all sessions, past ones included
+	Sessions []SessionSnapshot `json:"sessions"`
+}
+
+// SessionSnapshot is one connection of an end.
+type SessionSnapshot struct {
+	Peer   string          `json:"peer,omitempty"`
+	Uptime float64         `json:"uptimeSeconds"`
+	Queue  hub.ReaderStats `json:"queue"`
+	SRT    *srtcore.Stats  `json:"srt,omitempty"`
+}
+
+// Snapshot says how the route stands.
+func (r *Route) Snapshot() Snapshot {
+	now := time.Now()
+	s := Snapshot{
+		Time: now, Name: r.cfg.Name, Uptime: now.Sub(r.started).Seconds(),
+		Media: r.hub.Stats(), Source: r.source.snapshot(now),
+	}
+	for _, o := range r.outputs {
+		s.Outputs = append(s.Outputs, o.snapshot(now))
+	}
+	return s
+}
+
+func (e *end) snapshot(now time.Time) EndSnapshot {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := EndSnapshot{
+		URL: e.face.URL(), State: e.state, Since: e.since, Opened: e.opened, Failures: e.failures,
+		Sessions: []SessionSnapshot{},
+	}
+	if e.lastErr != nil {
+		s.Error = e.lastErr.Error()
+	}
+	for c := range e.sessions {
+		s.Sessions = append(s.Sessions, c.snapshot(now))
+	}
+	return s
+}
+
+func (s *session) snapshot(now time.Time) SessionSnapshot {
+	out := SessionSnapshot{Peer: s.peer(), Uptime: now.Sub(s.begun).Seconds()}
+	if s.queue != nil {
+		out.Queue = s.queue.Stats()
+	}
+	if c, ok := s.of.(statter); ok {
+		st := c.SRTStats()
+		out.SRT = &st
+	}
+	return out
+}
+
+func (o *output) snapshot(now time.Time) EndSnapshot {
+	s := o.end.snapshot(now)
+	if o.queue != nil {
+		s.Queue = o.queue.Stats()
+		return s
+	}
+	o.mu.Lock()
+	s.Queue = o.gone
+	o.mu.Unlock()
+	for _, c := range s.Sessions {
+		s.Queue.Read += c.Queue.Read
+		s.Queue.Dropped += c.Queue.Dropped
+		s.Queue.DroppedBytes += c.Queue.DroppedBytes
+		s.Queue.Queued += c.Queue.Queued
+		s.Queue.QueuedBytes += c.Queue.QueuedBytes
+	}
+	return s
+}
