@@ -69,14 +69,14 @@ func (s *Session) Stats() engine.Stats {
 
 // Close closes gracefully.
 func (s *Session) Close() {
-	if !s.ended {
+	if !s.ended && !s.Host.dead {
 		s.Conn.Close(s.Host.World.Now)
 	}
 }
 
 // Abort closes at once.
 func (s *Session) Abort() {
-	if !s.ended {
+	if !s.ended && !s.Host.dead {
 		s.Conn.Abort(s.Host.World.Now)
 	}
 }
@@ -86,7 +86,7 @@ func (s *Session) Send(payload []byte) bool { return s.SendAt(payload, s.Host.Wo
 
 // SendAt hands in the payload with a source time of its own.
 func (s *Session) SendAt(payload []byte, origin mono.Time) bool {
-	if s.ended {
+	if s.ended || s.Host.dead {
 		s.Refused++
 		return false
 	}
