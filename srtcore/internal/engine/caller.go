@@ -71,7 +71,9 @@ func (c *Conn) startConclusion(now mono.Time) error {
 			return err
 		}
 		c.hs.kmReq = km
-		m.EncField = uint16(c.km.keyLen / 8)
+		if c.cfg.PBKeyLen != 0 || c.hs.encField != 0 {
+			m.EncField = uint16(c.km.keyLen / 8) // 0 says: nobody chose
+		}
 		m.ExtField |= wire.ExtFieldKMReq
 		m.Exts = wire.AppendExtension(m.Exts, wire.ExtKMReq, km)
 	}

@@ -143,7 +143,7 @@ func (k *km) open(payload []byte, h wire.DataHeader) bool {
 	if h.KK == wire.KKClear {
 		return k.rcvState != wire.KMSecured
 	}
-	if h.KK == wire.KKBoth || k.rcv[slot(h.KK)] == nil {
+	if h.KK == wire.KKBoth || k.rcvState != wire.KMSecured || k.rcv[slot(h.KK)] == nil {
 		return false
 	}
 	k.rcv[slot(h.KK)].XOR(payload, h.Seq)

@@ -227,7 +227,7 @@ func (c *Conn) takeKMReq(req []byte) (rsp []byte, reason wire.RejectReason) {
 		if c.cfg.EnforcedEnc {
 			return nil, wire.RejBadSecret
 		}
-		return wire.AppendKMState(nil, wire.KMBadSecret), 0
+		return wire.AppendKMState(nil, wire.KMBadSecret), c.lockOut()
 	}
 	c.km.sndState, c.km.rcvState = wire.KMSecured, wire.KMSecured
 	return req, 0
@@ -240,10 +240,19 @@ func (c *Conn) oneSided(own bool) (rsp []byte, reason wire.RejectReason) {
 	}
 	if own {
 		c.km.sndState = wire.KMNoSecret
-		return wire.AppendKMState(nil, wire.KMUnsecured), 0
+		return wire.AppendKMState(nil, wire.KMUnsecured), c.lockOut()
 	}
 	c.km.rcvState = wire.KMNoSecret
 	return wire.AppendKMState(nil, wire.KMNoSecret), 0
+}
+
+// lockOut makes a key that the peer does not get: a side that has a passphrase
+// never sends in the clear, even where it puts up with a peer that cannot read.
+func (c *Conn) lockOut() wire.RejectReason {
+	if _, err := c.km.generate(c.ep.rand, c.cfg.Passphrase, c.keyLen()); err != nil {
+		return wire.RejResource
+	}
+	return 0
 }
 
 // buildResponse builds the answer that is sent now and at each repetition of
@@ -252,6 +261,7 @@ func (c *Conn) buildResponse(req *wire.Handshake, kmRsp []byte) {
 	m := *req
 	m.MSS, m.FlowWindow = uint32(c.mss), c.cfg.flowWindow()
 	m.SocketID = c.id
+	m.EncField = uint16(c.cfg.PBKeyLen / 8)
 	m.PeerIP = wire.PeerIP(c.peer.Addr())
 	m.ExtField = wire.ExtFieldHSReq
 	m.Exts = c.hsRsp().Append(nil, wire.ExtHSRsp)
