@@ -141,7 +141,7 @@ func (s *sender) perStream() uint64 { return uint64(s.rate() * s.opt.Secs) }
 // paced sends on a fixed grid of ticks what has come due since the last.
 func (s *sender) paced(begun int64) error {
 	period := time.Duration(s.opt.TickUs) * time.Microsecond
-	t, err := newTicker(period)
+	t, err := newTicker()
 	if err != nil {
 		return err
 	}

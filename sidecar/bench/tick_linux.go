@@ -3,20 +3,21 @@ package bench
 import (
 	"os"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// ticker wakes its goroutine at a fixed grid. The runtime's timers are a
-// millisecond coarse on Linux; a timerfd in the runtime's poller is not, and
-// costs no system call a tick: being edge-triggered there, it need not be read.
+// ticker waits for instants of the monotonic clock. The runtime's timers are a
+// millisecond coarse on Linux; a timerfd in the runtime's poller is not. It is
+// set anew for each instant, which also takes back that it had run out, so it
+// need not be read.
 type ticker struct {
 	f    *os.File
+	fd   int
 	conn syscall.RawConn
 }
 
-func newTicker(period time.Duration) (*ticker, error) {
+func newTicker() (*ticker, error) {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	if err != nil {
 		return nil, err
@@ -27,16 +28,15 @@ func newTicker(period time.Duration) (*ticker, error) {
 		f.Close()
 		return nil, err
 	}
-	each := unix.NsecToTimespec(int64(period))
-	if err := unix.TimerfdSettime(fd, 0, &unix.ItimerSpec{Interval: each, Value: each}, nil); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &ticker{f, conn}, nil
+	return &ticker{f, fd, conn}, nil
 }
 
-// wait returns at the first tick at or after the monotonic time until.
+// wait returns at the monotonic time until.
 func (t *ticker) wait(until int64) {
+	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(until)}
+	if unix.TimerfdSettime(t.fd, unix.TFD_TIMER_ABSTIME, &spec, nil) != nil {
+		return
+	}
 	t.conn.Read(func(uintptr) bool { return now() >= until })
 }
 
