@@ -52,8 +52,9 @@ func (e exitError) Unwrap() error { return e.err }
 
 // coded gives err the exit code it deserves.
 func coded(err error) error {
-	if err == nil {
-		return nil
+	var have exitError
+	if err == nil || errors.As(err, &have) {
+		return err
 	}
 	return exitError{codeOf(err), err}
 }
