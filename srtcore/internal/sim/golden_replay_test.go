@@ -32,7 +32,9 @@ type replay struct {
 	cookie   uint32
 	conns    []*replayConn
 	sent     []Heard // what the Host sent, times as in the capture
-	unplaced int     // datagrams for a connection that is not there
+	diff     difference
+	compared tally
+	unplaced int // datagrams for a connection that is not there
 }
 
 // replayConn is one connection of the capture.
@@ -96,7 +98,7 @@ func (r *replay) findConns() {
 func (r *replay) findClock(rc *replayConn) {
 	rc.zero = 1 << 62
 	for _, p := range r.c.SenderView(r.out) {
-		if r.ofConn(p) == rc && (r.role == golden.Caller || wire.Dest(p.Data) != 0) {
+		if r.ofConn(p) == rc && (r.role == golden.Caller || !ofListenerSocket(p.Data)) {
 			since := time.Duration(wire.Stamp(p.Data)) * time.Microsecond
 			rc.zero = min(rc.zero, p.T-since)
 		}
@@ -106,6 +108,13 @@ func (r *replay) findClock(rc *replayConn) {
 			rc.hsTS, rc.hsAt = wire.Stamp(p.Data), p.T
 		}
 	}
+}
+
+// ofListenerSocket: sent before there was an accepted socket, which has its own
+// clock.
+func ofListenerSocket(data []byte) bool {
+	hs, ok := handshakeOf(data)
+	return ok && hs.Type != wire.HSConclusion
 }
 
 func handshakeOf(data []byte) (wire.Handshake, bool) { return (&Packet{Data: data}).Handshake() }
