@@ -21,6 +21,8 @@ type rig struct {
 	ctx     context.Context
 	runtime *srtcore.Runtime
 	cfg     srtcore.Config
+
+	portable bool
 }
 
 func newRig(t *testing.T, rc srtcore.RuntimeConfig) *rig {
@@ -42,7 +44,7 @@ func newRig(t *testing.T, rc srtcore.RuntimeConfig) *rig {
 		wantSoon(t, "goroutines to end", func() bool { return runtime.NumGoroutine() <= goroutines })
 		wantSoon(t, "descriptors to close", func() bool { return openFDs(t) <= fds })
 	})
-	return &rig{t: t, ctx: ctx, runtime: r, cfg: cfg}
+	return &rig{t: t, ctx: ctx, runtime: r, cfg: cfg, portable: rc.Portable}
 }
 
 func openFDs(t *testing.T) int {

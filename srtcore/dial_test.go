@@ -1,0 +1,210 @@
+package srtcore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weirline/weirline/srtcore"
+)
+
+func TestDialNobody(t *testing.T) {
+	onRuntimes(t, func(t *testing.T, r *rig) {
+		nobody := loopback(t)
+		start := time.Now()
+		_, err := r.tryDial(nobody.LocalAddr().String(), func(c *srtcore.Config) { c.ConnTimeout = 150 * time.Millisecond })
+		if ne, ok := errors.AsType[net.Error](err); !errors.Is(err, srtcore.ErrConnTimeout) || !ok || !ne.Timeout() {
+			t.Errorf("Dial = %v, want ErrConnTimeout", err)
+		}
+		for _, part := range []string{"dial " + nobody.LocalAddr().String(), "150ms", "firewall"} {
+			if !strings.Contains(fmt.Sprint(err), part) {
+				t.Errorf("%q does not say %q", err, part)
+			}
+		}
+		if took := time.Since(start); took < 140*time.Millisecond || took > 5*time.Second {
+			t.Errorf("took %v", took)
+		}
+	})
+}
+
+func TestDialCancel(t *testing.T) {
+	r := newRig(t, srtcore.RuntimeConfig{})
+	nobody := loopback(t)
+	ctx, cancel := context.WithCancel(r.ctx)
+	done := make(chan error)
+	go func() { _, err := srtcore.Dial(ctx, nobody.LocalAddr().String(), &r.cfg); done <- err }()
+	b := make([]byte, 100)
+	if _, _, err := nobody.ReadFrom(b); err != nil { // the call is under way
+		t.Fatal(err)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("Dial = %v", err)
+	}
+}
+
+func TestDialErrors(t *testing.T) {
+	r := newRig(t, srtcore.RuntimeConfig{})
+	for addr, want := range map[string]string{
+		"127.0.0.1":              "host:port",
+		":9000":                  "no host to call",
+		"127.0.0.1:0":            "no port to call",
+		"no-such-host.invalid:1": "no-such-host.invalid",
+	} {
+		_, err := r.tryDial(addr)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Dial %q = %v, want it to say %q", addr, err, want)
+		}
+	}
+	if _, err := r.tryDial("127.0.0.1:9", func(c *srtcore.Config) { c.Passphrase = "short" }); err == nil {
+		t.Error("a bad configuration was taken")
+	}
+	if _, err := r.tryDial("127.0.0.1:9", func(c *srtcore.Config) { c.LocalAddr = "[::1]:0" }); err == nil || !strings.Contains(err.Error(), "different families") {
+		t.Errorf("Dial = %v", err)
+	}
+	if _, err := r.tryDial("127.0.0.1:9", func(c *srtcore.Config) { c.LocalAddr = "192.0.2.1:0" }); err == nil || !strings.Contains(err.Error(), "192.0.2.1") {
+		t.Errorf("Dial = %v", err)
+	}
+}
+
+func needIPv6(t *testing.T) {
+	t.Helper()
+	c, err := net.ListenPacket("udp6", "[::1]:0")
+	if err != nil {
+		t.Skip("this system has no IPv6")
+	}
+	_ = c.Close()
+}
+
+func TestAddresses(t *testing.T) {
+	needIPv6(t)
+	for _, tc := range []struct {
+		listen string
+		call   []string // hosts that reach it
+	}{
+		{"127.0.0.1:0", []string{"127.0.0.1", "localhost"}},
+		{"0.0.0.0:0", []string{"127.0.0.1", "127.0.0.2", "0.0.0.0", "localhost"}},
+		{"[::1]:0", []string{"::1"}},
+		{"[::]:0", []string{"::1", "127.0.0.1", "127.0.0.3", "::ffff:127.0.0.1", "::"}},
+		{":0", []string{"::1", "127.0.0.1", "127.0.0.4", "localhost"}},
+		{"localhost:0", []string{"localhost"}},
+	} {
+		t.Run(tc.listen, func(t *testing.T) {
+			onRuntimes(t, func(t *testing.T, r *rig) {
+				l := r.listen(tc.listen)
+				for _, host := range tc.call {
+					if r.portable && strings.HasPrefix(host, "127.0.0.") && host != "127.0.0.1" {
+						continue // the portable socket does not know the called address
+					}
+					port := fmt.Sprint(l.Addr().(*net.UDPAddr).Port)
+					c := r.dial(net.JoinHostPort(host, port))
+					s := r.accept(l)
+					r.wantWrite(c, host)
+					r.wantRead(s, host)
+					r.wantWrite(s, "back")
+					r.wantRead(c, "back")
+				}
+			})
+		})
+	}
+}
+
+func TestIPv6Only(t *testing.T) {
+	needIPv6(t)
+	r := newRig(t, srtcore.RuntimeConfig{})
+	l := r.listen(":0", func(c *srtcore.Config) { c.IPv6Only = 1 })
+	port := fmt.Sprint(l.Addr().(*net.UDPAddr).Port)
+	r.dial("[::1]:" + port)
+	_, err := r.tryDial("127.0.0.1:"+port, func(c *srtcore.Config) { c.ConnTimeout = 100 * time.Millisecond })
+	if !errors.Is(err, srtcore.ErrConnTimeout) {
+		t.Errorf("Dial = %v", err)
+	}
+}
+
+// Callers from one local port, with several peers, share the socket.
+func TestLocalAddr(t *testing.T) {
+	onRuntimes(t, func(t *testing.T, r *rig) {
+		free := loopback(t)
+		local := free.LocalAddr().String()
+		_ = free.Close()
+		for range 2 {
+			l := r.listen("127.0.0.1:0")
+			c := r.dial(l.Addr().String(), func(c *srtcore.Config) { c.LocalAddr = local })
+			s := r.accept(l)
+			if c.LocalAddr().String() != local || s.RemoteAddr().String() != local {
+				t.Errorf("local address %v, seen by the peer %v; want %s", c.LocalAddr(), s.RemoteAddr(), local)
+			}
+			r.wantWrite(c, "x")
+			r.wantRead(s, "x")
+		}
+	})
+}
+
+// Every packet of a wildcard listener leaves from the address that was called.
+func TestAnswersFromCalledAddress(t *testing.T) {
+	onRuntimes(t, func(t *testing.T, r *rig) {
+		if r.portable {
+			return // the portable socket does not know the called address
+		}
+		l := r.listen("0.0.0.0:0")
+		port := l.Addr().(*net.UDPAddr).Port
+		front := loopback(t)
+		back := loopback(t) // not connected: it sees where the answers come from
+		called := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 2), Port: port}
+		sources := make(chan string, 4096)
+		go passThrough(front, back, called, sources)
+		c := r.dial(front.LocalAddr().String())
+		s := r.accept(l)
+		if got := s.LocalAddr().String(); got != called.String() {
+			t.Errorf("LocalAddr = %s, want %s", got, called)
+		}
+		r.mustWrite(c, 1, 100)
+		r.mustRead(s, 1, 100)
+		r.mustWrite(s, 2, 100)
+		r.mustRead(c, 2, 100)
+		_ = s.Close()
+		<-c.Done()
+		_, _ = front.Close(), back.Close()
+		for n := len(sources); n > 0; n-- {
+			if from := <-sources; from != called.String() {
+				t.Fatalf("a packet came from %s, want %s", from, called)
+			}
+		}
+	})
+}
+
+// passThrough relays one caller to dst and reports where dst's answers came from.
+func passThrough(front, back *net.UDPConn, dst *net.UDPAddr, sources chan<- string) {
+	callers := make(chan *net.UDPAddr, 1)
+	go func() {
+		b := make([]byte, 2048)
+		caller := <-callers
+		for {
+			n, from, err := back.ReadFromUDP(b)
+			if err != nil {
+				return
+			}
+			select {
+			case sources <- from.String():
+			default:
+			}
+			_, _ = front.WriteToUDP(b[:n], caller)
+		}
+	}()
+	b := make([]byte, 2048)
+	for {
+		n, from, err := front.ReadFromUDP(b)
+		if err != nil {
+			return
+		}
+		select {
+		case callers <- from:
+		default:
+		}
+		_, _ = back.WriteToUDP(b[:n], dst)
+	}
+}
