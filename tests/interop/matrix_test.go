@@ -104,9 +104,26 @@ func TestControl(t *testing.T) {
 	}
 }
 
+const (
+	messages = 900
+	padding  = 16
+	rate     = 6e6 // bits per second
+)
+
+// content returns what is sent and how much of it must arrive: all of it if we
+// send. libsrt does not repair a lost last packet, because it waits for a loss
+// report that nobody can send who has seen nothing after the gap; so something
+// follows what counts.
+func (tr trial) content() (data []byte, want int) {
+	if tr.from.ours {
+		return transportStream(tr.seed, messages), messages * message
+	}
+	return transportStream(tr.seed, messages+padding), messages * message
+}
+
 // run makes the connection, sends, and compares.
 func (tr trial) run(t *testing.T) {
-	bits, data := 6e6, transportStream(tr.seed, 900)
+	data, want := tr.content()
 	host, latency, path := "127.0.0.1", onClean, impair.Path{}
 	if tr.v6 {
 		host = "::1"
@@ -123,7 +140,7 @@ func (tr trial) run(t *testing.T) {
 	caller := listener
 	caller.listen, caller.port = false, relay.Port()
 
-	sink := newCollector(len(data))
+	sink := newCollector(want)
 	var snd sender
 	var rcv receiver
 	rest := data
@@ -137,11 +154,11 @@ func (tr trial) run(t *testing.T) {
 		rcv = tr.to.recv(t, caller, sink)
 	}
 	waitConnected(t, relay)
-	if err := pace(snd, rest, bits); err != nil {
+	if err := pace(snd, rest, rate); err != nil {
 		t.Errorf("writing to the sender: %v", err)
 	}
 	tr.finish(t, snd, rcv)
-	wantSame(t, sink.bytes(), data)
+	wantPrefix(t, sink.bytes(), data, want)
 	if t.Failed() {
 		up, down := relay.Stats()
 		t.Logf("relay, caller to listener: %+v\nrelay, listener to caller: %+v", up, down)
