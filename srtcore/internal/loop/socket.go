@@ -47,6 +47,7 @@ func (l *Loop) open(key SocketKey) (*socket, error) {
 		conns: make(map[*Conn]struct{}),
 	}
 	s.due.sock = s
+	s.out.send = u.WriteBatch
 	l.sockets = append(l.sockets, s)
 	if u.FD() < 0 {
 		l.pumps.Go(func() { u.Pump(l.mail.pump) })

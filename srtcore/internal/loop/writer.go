@@ -16,6 +16,7 @@ const writeBatch = 512
 // does not take is kept, and its connections are asked for nothing more until
 // it has gone: the memory is bounded by one batch.
 type writer struct {
+	send    func([]dgram.Out) (int, error) // udp.Socket.WriteBatch
 	batch   dgram.Batch
 	order   []dgram.Out
 	pending []dgram.Out
@@ -35,7 +36,7 @@ func (w *writer) flush(s *socket) {
 	out := w.arrange(&s.loop.grouping)
 	if w.blocked() {
 		w.keep(out)
-	} else if n := write(s.udp, out); n < len(out) {
+	} else if n := w.write(out); n < len(out) {
 		w.keep(out[n:])
 		s.loop.active()
 	}
@@ -54,9 +55,9 @@ func (w *writer) arrange(g *grouping) []dgram.Out {
 }
 
 // write returns the number of datagrams that are done with: sent, or hopeless.
-func write(u *udp.Socket, out []dgram.Out) int {
+func (w *writer) write(out []dgram.Out) int {
 	for done := 0; ; {
-		n, err := u.WriteBatch(out[done:])
+		n, err := w.send(out[done:])
 		done += n
 		switch {
 		case done >= len(out):
@@ -85,7 +86,7 @@ func (w *writer) retry(s *socket) {
 		return
 	}
 	s.loop.active()
-	n := write(s.udp, w.pending)
+	n := w.write(w.pending)
 	w.pending = append(w.pending[:0], w.pending[n:]...)
 	if w.blocked() {
 		return
