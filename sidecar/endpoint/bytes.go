@@ -21,12 +21,13 @@ type byteSource struct {
 	align *mpegts.Aligner
 	full  chan []byte
 	empty chan []byte
-	err   error // set before full is closed
+	broke error // why reading ahead ended; set before full is closed
 
 	timer   *time.Timer
 	arrived []byte // of the last buffer, what the aligner has not taken yet
 	buf     []byte // whose bytes arrived are
 	ended   bool
+	err     error // why
 	closing sync.Once
 	closed  chan struct{}
 }
@@ -57,11 +58,11 @@ func (s *byteSource) readAhead() {
 				s.empty <- b
 			}
 			if err != nil {
-				s.err = err
+				s.broke = err
 				return
 			}
 		case <-s.closed:
-			s.err = io.EOF
+			s.broke = io.EOF
 			return
 		}
 	}
@@ -124,7 +125,10 @@ func (s *byteSource) wait() []byte {
 		select {
 		case b, ok := <-s.full:
 			s.timer.Stop()
-			s.arrived, s.buf, s.ended = b, b, !ok
+			s.arrived, s.buf = b, b
+			if !ok {
+				s.ended, s.err = true, s.broke
+			}
 			return nil
 		case <-s.closed:
 			s.ended, s.err = true, io.EOF

@@ -51,7 +51,7 @@ func Judge(err error) Failure {
 	}
 	var ne net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &ne) && ne.Timeout() {
-		return Failure{Timeout, false, "Check host, port and firewall, and that the other side listens."}
+		return Failure{Timeout, false, ""}
 	}
 	if errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EHOSTUNREACH) {
 		return Failure{Timeout, false, "The host cannot be reached from here."}
@@ -76,27 +76,23 @@ func judgeLocal(err error) (Failure, bool) {
 	return Failure{}, false
 }
 
-// judgeReject sorts the reasons of a refused handshake. Wrong credentials are
-// final: repeated guessing is what servers ban callers for. A refusal that can
-// pass by itself (full, closing, the stream not there yet) is not.
+// judgeReject sorts the reasons of a refused handshake; the error's own text
+// says what to do. Wrong credentials are final: repeated guessing is what
+// servers ban callers for. A refusal that can pass by itself (full, closing, the
+// stream not there yet) is not.
 func judgeReject(r srtcore.RejectReason) Failure {
 	switch r {
-	case srtcore.RejBadSecret:
-		return Failure{Refused, true, "The passphrases differ: set the same on both sides."}
-	case srtcore.RejUnsecure:
-		return Failure{Refused, true, "Only one side has a passphrase: set it on both or on none."}
-	case srtcore.RejUnauthorized, srtcore.RejForbidden:
-		return Failure{Refused, true, "The server does not allow this stream id or passphrase."}
-	case srtcore.RejBadRequest, srtcore.RejBadMode, srtcore.RejUnacceptable, srtcore.RejKeyNotSupported,
-		srtcore.RejFilePath, srtcore.RejUnsupportedMedia, srtcore.RejUnimplemented:
-		return Failure{Refused, true, "The server does not take this stream id."}
-	case srtcore.RejVersion, srtcore.RejVersionNotSupported, srtcore.RejRogue, srtcore.RejMessageAPI,
-		srtcore.RejCongestion, srtcore.RejFilter, srtcore.RejGroup, srtcore.RejCryptoMode:
-		return Failure{Refused, true, "The two sides' settings do not go together."}
+	case srtcore.RejBadSecret, srtcore.RejUnsecure, srtcore.RejCryptoMode,
+		srtcore.RejUnauthorized, srtcore.RejForbidden,
+		srtcore.RejBadRequest, srtcore.RejBadMode, srtcore.RejUnacceptable, srtcore.RejKeyNotSupported,
+		srtcore.RejFilePath, srtcore.RejUnsupportedMedia, srtcore.RejUnimplemented,
+		srtcore.RejVersion, srtcore.RejVersionNotSupported, srtcore.RejRogue,
+		srtcore.RejMessageAPI, srtcore.RejCongestion, srtcore.RejFilter, srtcore.RejGroup:
+		return Failure{Kind: Refused, Final: true}
 	case srtcore.RejNotFound, srtcore.RejHostNotFound:
-		return Failure{NotFound, false, "The server has no such stream (yet): check the stream id."}
+		return Failure{Kind: NotFound}
 	case srtcore.RejTimeout:
-		return Failure{Timeout, false, ""}
+		return Failure{Kind: Timeout}
 	}
-	return Failure{Refused, false, "The server refused for now; it may take the call later."}
+	return Failure{Kind: Refused}
 }

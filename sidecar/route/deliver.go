@@ -87,7 +87,7 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	o.dropStale(queue)
 	o.begin(s)
 	o.markSeen()
-	o.r.log.Info("output up", "url", o.sink.URL(), "peer", s.peer())
+	o.r.log.Info("output up", about(o.sink, s, nil)...)
 	stop := context.AfterFunc(ctx, sink.Abort)
 	err := o.copy(s.context(ctx), sink, queue)
 	if errors.Is(err, io.EOF) {
@@ -100,7 +100,7 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	stop()
 	s.end()
 	o.finish(s, err)
-	o.r.log.Info("output ended", "url", o.sink.URL(), "peer", s.peer(), "dropped", queue.Stats().Dropped, "err", err)
+	o.r.log.Info("output ended", append(about(o.sink, s, err), "dropped", queue.Stats().Dropped)...)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirline/weirline/srtcore"
 
+	"github.com/weirline/weirline/sidecar/endpoint"
 	"github.com/weirline/weirline/sidecar/hub"
 )
 
@@ -42,6 +43,18 @@ func (s *session) peer() string {
 		return p.Peer()
 	}
 	return ""
+}
+
+// about is what a log line says of a session.
+func about(e endpoint.End, s *session, err error) []any {
+	attrs := []any{"url", e.URL()}
+	if p := s.peer(); p != "" {
+		attrs = append(attrs, "peer", p)
+	}
+	if err != nil {
+		attrs = append(attrs, "err", err)
+	}
+	return attrs
 }
 
 // context ends when ctx does, or the peer leaves: an idle sender must notice.

@@ -84,7 +84,7 @@ func (r *Route) sourceEnded(err error) error {
 func (r *Route) pump(ctx context.Context, src endpoint.Source) error {
 	s := newSession(src, nil)
 	r.source.begin(s)
-	r.log.Info("source up", "url", r.cfg.Source.URL(), "peer", s.peer())
+	r.log.Info("source up", about(r.cfg.Source, s, nil)...)
 	stop := context.AfterFunc(ctx, func() { src.Close() })
 	err := r.read(ctx, src)
 	stop()
@@ -94,7 +94,7 @@ func (r *Route) pump(ctx context.Context, src endpoint.Source) error {
 	}
 	r.source.finish(s, err)
 	if ctx.Err() == nil {
-		r.log.Info("source ended", "url", r.cfg.Source.URL(), "peer", s.peer(), "err", err)
+		r.log.Info("source ended", about(r.cfg.Source, s, err)...)
 	}
 	return err
 }
