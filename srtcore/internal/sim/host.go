@@ -15,6 +15,8 @@ type Host struct {
 	World *World
 	Addr  netip.AddrPort
 	EP    *engine.Endpoint
+	// SkewPPM is how much faster the Host's clock runs than virtual time.
+	SkewPPM int64
 	// ListenConfig is what requests are accepted with.
 	ListenConfig engine.Config
 	// OnRequest, if set, decides on a request: it may change the config, and a
@@ -72,9 +74,24 @@ func (h *Host) Listen(cfg engine.Config) {
 // Dial starts a connection to another address.
 func (h *Host) Dial(cfg engine.Config, to netip.AddrPort) *Session {
 	s := h.newSession(&cfg)
-	s.add(h.EP.Dial(h.World.Now, &s.Config, to))
+	s.add(h.EP.Dial(h.now(), &s.Config, to))
 	h.Sessions = append(h.Sessions, s)
 	return s
+}
+
+// now is the Host's own clock.
+func (h *Host) now() mono.Time {
+	d := h.World.Now - start
+	return h.World.Now + d*mono.Time(h.SkewPPM)/1_000_000
+}
+
+// worldTime is when the Host's clock will show t.
+func (h *Host) worldTime(t mono.Time) mono.Time {
+	if t == mono.Never || h.SkewPPM == 0 {
+		return t
+	}
+	d := int64(t - start)
+	return start + mono.Time(d-d*h.SkewPPM/(1_000_000+h.SkewPPM)) + 1
 }
 
 // Kill makes the Host vanish without a word.
@@ -94,7 +111,7 @@ func (h *Host) deliver(now mono.Time, from, to netip.AddrPort, data []byte) {
 	}
 	b := h.cache.Get()
 	b.Reset(copy(b.Mem(), data))
-	h.EP.HandleDatagram(now, dgram.In{Buf: b, From: from, To: to.Addr()})
+	h.EP.HandleDatagram(h.now(), dgram.In{Buf: b, From: from, To: to.Addr()})
 }
 
 // noteArrival keeps what the checks of the delivery time need: when the
@@ -117,10 +134,11 @@ func (h *Host) noteArrival(now mono.Time, from netip.AddrPort, data []byte) {
 	}
 }
 
-func (h *Host) timeout(now mono.Time) {
+func (h *Host) timeout(mono.Time) {
 	if h.dead {
 		return
 	}
+	now := h.now()
 	if h.EP.PollTimeout() <= now {
 		h.EP.HandleTimeout(now)
 	}
@@ -141,14 +159,15 @@ func (h *Host) next() mono.Time {
 			at = mono.Min(at, s.Conn.PollTimeout())
 		}
 	}
-	return at
+	return h.worldTime(at)
 }
 
 // drain takes all output in the order of the grammar.
-func (h *Host) drain(now mono.Time) {
+func (h *Host) drain(mono.Time) {
 	if h.dead {
 		return
 	}
+	now := h.now()
 	for {
 		ev, ok := h.EP.PollEvent()
 		if !ok {
@@ -188,7 +207,7 @@ func (h *Host) handleRequest(now mono.Time, ev engine.Event) {
 // Accept accepts a request.
 func (h *Host) Accept(r *engine.Request, cfg engine.Config) *Session {
 	s := h.newSession(&cfg)
-	c, err := h.EP.Accept(h.World.Now, r, &s.Config)
+	c, err := h.EP.Accept(h.now(), r, &s.Config)
 	if err != nil {
 		h.AcceptErrs = append(h.AcceptErrs, err)
 		return nil

@@ -107,6 +107,27 @@ func (s *stage) drawOptions(r *rand.Rand) {
 	c.TLPktDrop = r.IntN(3) != 0
 	s.listener = *c
 	s.listener.ForceInitSeq = false
+	if r.IntN(4) == 0 {
+		s.drawLimits(r)
+	}
+}
+
+// drawLimits narrows something: the link, the buffers or the bandwidth.
+func (s *stage) drawLimits(r *rand.Rand) {
+	source := int64(s.size+44) * int64(time.Second) / int64(s.every)
+	switch r.IntN(5) {
+	case 0:
+		s.up.Rate, s.up.Queue = source/2+source*int64(r.IntN(100))/100, int64(3000+r.IntN(60000))
+	case 1: // too small for the latency, perhaps
+		s.listener.RcvBufPkts = 32 + r.IntN(200)
+	case 2:
+		s.caller.MaxBW = source/2 + source*int64(r.IntN(150))/100
+	case 3:
+		s.caller.OverheadBW = 5 + r.IntN(20)
+	case 4:
+		s.caller.SndBufPkts = 32 + r.IntN(100)
+	}
+	s.moderate = false
 }
 
 // run plays the stage to its end and checks everything that always holds.

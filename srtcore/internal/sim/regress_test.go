@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -9,15 +8,7 @@ import (
 	"github.com/weirline/weirline/srtcore/wire"
 )
 
-// Every fault that a simulation found stays here, as the seed or the script
-// that shows it.
-
-// Seeds of TestSeededNetworks that once failed.
-func TestOldSeeds(t *testing.T) {
-	for _, seed := range []uint64{86, 381, 384, 412, 653} {
-		newStage(rand.New(rand.NewPCG(seed, 42))).run(t, seed)
-	}
-}
+// Every fault that a simulation found stays here, as the script that shows it.
 
 // On a path without delay the ACK for which no ACKACK came yet is repeated no
 // sooner than the ACK period.

@@ -64,27 +64,27 @@ func (s *Session) Stats() engine.Stats {
 	if s.ended {
 		return s.final
 	}
-	return s.Conn.Stats(s.Host.World.Now)
+	return s.Conn.Stats(s.Host.now())
 }
 
 // Close closes gracefully.
 func (s *Session) Close() {
 	if !s.ended && !s.Host.dead {
-		s.Conn.Close(s.Host.World.Now)
+		s.Conn.Close(s.Host.now())
 	}
 }
 
 // Abort closes at once.
 func (s *Session) Abort() {
 	if !s.ended && !s.Host.dead {
-		s.Conn.Abort(s.Host.World.Now)
+		s.Conn.Abort(s.Host.now())
 	}
 }
 
 // Send hands in the payload now and reports whether it was taken.
-func (s *Session) Send(payload []byte) bool { return s.SendAt(payload, s.Host.World.Now) }
+func (s *Session) Send(payload []byte) bool { return s.SendAt(payload, s.Host.now()) }
 
-// SendAt hands in the payload with a source time of its own.
+// SendAt hands in the payload with a source time of its own, on the Host's clock.
 func (s *Session) SendAt(payload []byte, origin mono.Time) bool {
 	if s.ended || s.Host.dead {
 		s.Refused++
@@ -92,7 +92,7 @@ func (s *Session) SendAt(payload []byte, origin mono.Time) bool {
 	}
 	b := s.Host.cache.Get()
 	b.SetPayload(payload)
-	if !s.Conn.Send(s.Host.World.Now, b, origin) {
+	if !s.Conn.Send(s.Host.now(), b, origin) {
 		s.Host.cache.Put(b)
 		s.Refused++
 		return false
@@ -118,7 +118,7 @@ func (s *Session) drain(now mono.Time) {
 		if !ok {
 			return
 		}
-		s.handleEvent(now, ev)
+		s.handleEvent(ev)
 	}
 }
 
@@ -127,7 +127,7 @@ func (s *Session) takeMessages(now mono.Time) bool {
 	h := s.Host
 	h.msgs = s.Conn.PollMessages(now, h.msgs[:0])
 	for _, m := range h.msgs {
-		r := Received{append([]byte(nil), m.Buf.Payload()...), m.Seq, now, m.Source}
+		r := Received{append([]byte(nil), m.Buf.Payload()...), m.Seq, h.World.Now, m.Source}
 		h.cache.Put(m.Buf)
 		s.Received = append(s.Received, r)
 		if s.OnMessage != nil {
@@ -137,14 +137,15 @@ func (s *Session) takeMessages(now mono.Time) bool {
 	return len(h.msgs) > 0
 }
 
-func (s *Session) handleEvent(now mono.Time, ev engine.Event) {
+func (s *Session) handleEvent(ev engine.Event) {
+	now := s.Host.World.Now
 	switch ev.Kind {
 	case engine.EventConnected:
 		s.Connected, s.ConnectedAt = true, now
 	case engine.EventPeerShutdown:
 		s.PeerShutdownAt = now
 	case engine.EventClosed:
-		s.final = s.Conn.Stats(now)
+		s.final = s.Conn.Stats(s.Host.now())
 		s.ended, s.Err, s.ClosedAt = true, ev.Err, now
 		if !s.Conn.Dead() {
 			s.Host.World.TB.Errorf("not dead after EventClosed (seed %d)", s.Host.World.Seed)
