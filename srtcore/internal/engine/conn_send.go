@@ -74,7 +74,7 @@ func (c *Conn) Send(now mono.Time, buf *dgram.Buf, origin mono.Time) bool {
 		return false
 	}
 	wire.DataHeader{
-		Seq: c.snd.buf.next(), PP: wire.PPSolo, InOrder: true, MsgNo: c.snd.msgNo,
+		Seq: c.snd.buf.next(), PP: wire.PPSolo, MsgNo: c.snd.msgNo,
 		Timestamp: c.timestamp(origin), Dest: c.peerID,
 	}.Put(buf.Header())
 	c.snd.msgNo = c.snd.msgNo.Next()
