@@ -69,6 +69,7 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 		return
 	}
 	c.noteGap(now, h, off)
+	c.rcv.tsbpd.tame(now, b.Header())
 	c.stats.recvUnique.add(payload)
 	c.rcv.buf.put(off, c.open(b, h, payload))
 	c.rcv.ack.onData(now, c)

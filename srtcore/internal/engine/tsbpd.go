@@ -41,6 +41,19 @@ func (t *tsbpd) playTime(now mono.Time, ts wire.Timestamp) mono.Time {
 	return t.localTime(now, ts).Add(t.delay + t.off)
 }
 
+// maxAhead is how far ahead of the peer's clock a message may be stamped.
+const maxAhead = 10 * time.Second
+
+// tame gives a packet that claims to be made in the far future the stamp of
+// now. Its play time would hold up everything behind it, and after the peer's
+// end the connection, for up to half a turn of the stamp: 35 minutes.
+func (t *tsbpd) tame(now mono.Time, header []byte) {
+	if !t.on || t.localTime(now, wire.Stamp(header)).Sub(now) <= maxAhead {
+		return
+	}
+	wire.SetStamp(header, wire.Timestamp(uint32(now.Sub(t.base)/time.Microsecond)))
+}
+
 func (c *Conn) tsbpdOn() bool { return c.rcv.tsbpd.on }
 
 func (c *Conn) playTime(now mono.Time, b *dgram.Buf) mono.Time {

@@ -37,7 +37,7 @@ func keyMaterialOf(p *Packet) (m wire.KeyMaterial, ok bool) {
 	if !isHS || hs.Type != wire.HSConclusion {
 		return m, false
 	}
-	exts, err := wire.ParseExtensions(hs.Exts, nil)
+	exts, _ := wire.ParseExtensions(hs.Exts, nil)
 	for _, e := range exts {
 		if e.Type == wire.ExtKMReq {
 			m, err = wire.ParseKeyMaterial(e.Content)

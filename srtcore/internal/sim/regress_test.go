@@ -97,3 +97,29 @@ func TestTailIsRepairedWithoutBudget(t *testing.T) {
 	}
 	p.Finish(20 * time.Second)
 }
+
+// A stamp far in the future neither holds up what comes behind it nor keeps the
+// connection after the peer's end.
+func TestStampFarAhead(t *testing.T) {
+	w, p, h := peerAndHost(t, liveConfig(120*time.Millisecond))
+	p.AnswerACK = true
+	if !p.Connect(120 * time.Millisecond) {
+		t.Fatal("no connection")
+	}
+	begin := w.Now
+	w.Every(0, 10*time.Millisecond, 100, func(i int) {
+		stamp := p.Stamp()
+		if i == 50 {
+			stamp += wire.Timestamp((20 * time.Minute).Microseconds())
+		}
+		p.Data(i, stamp, false, Payload(uint32(i), 200))
+	})
+	w.After(1100*time.Millisecond, func() { p.Control(wire.CtrlShutdown, 0, make([]byte, 4)) })
+	w.RunFor(3 * time.Second)
+	s := h.Accepted[0]
+	wantIndexes(t, s, 100, nil)
+	wantPeerDelays(t, s, begin, 10*time.Millisecond, 120*time.Millisecond)
+	if !s.Ended() {
+		t.Error("the connection is still there")
+	}
+}
