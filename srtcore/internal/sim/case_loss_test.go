@@ -81,7 +81,7 @@ const (
 	fullEvery  = 2632 * time.Microsecond // 4 Mb/s in messages of 1316 bytes
 	slowLink   = 375_000                 // 3 Mb/s
 	slowQueue  = 30_000
-	stormTime  = 30 * time.Second
+	stormTime  = 60 * time.Second
 	stormCount = int(stormTime / fullEvery)
 )
 
