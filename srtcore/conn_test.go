@@ -79,11 +79,15 @@ func TestMessageTooLong(t *testing.T) {
 	if !ok || size.Size != 1317 || size.Max != 1316 {
 		t.Errorf("Write = %v, want a MessageSizeError with 1317 and 1316", err)
 	}
-	n, err := a.WriteBatch([][]byte{[]byte("one"), make([]byte, 2000), []byte("three")})
-	if _, ok := errors.AsType[*srtcore.MessageSizeError](err); n != 1 || !ok {
+	n, err := a.WriteBatch([][]byte{[]byte("one"), nil, []byte("two"), make([]byte, 2000), []byte("three")})
+	if _, ok := errors.AsType[*srtcore.MessageSizeError](err); n != 3 || !ok {
 		t.Errorf("WriteBatch = %d, %v", n, err)
 	}
+	if n, err := a.Write(nil); n != 0 || err != nil {
+		t.Errorf("Write of nothing = %d, %v", n, err)
+	}
 	r.wantRead(b, "one")
+	r.wantRead(b, "two")
 }
 
 func TestShortBuffer(t *testing.T) {
@@ -350,6 +354,9 @@ func TestRuntimeClose(t *testing.T) {
 		_ = r.runtime.Close()
 		wg.Wait()
 		<-b.Done()
+		if _, err := l.Accept(r.ctx); !errors.Is(err, srtcore.ErrClosed) {
+			t.Errorf("Accept = %v", err)
+		}
 		if _, err := r.tryDial(l.Addr().String()); !errors.Is(err, srtcore.ErrClosed) {
 			t.Errorf("Dial = %v", err)
 		}

@@ -60,14 +60,38 @@ func (c *Conn) checkSize(b []byte) error {
 
 // WriteBatch sends each b[i] as one message, waits for room for all of them, and
 // returns how many were taken. One that is too long ends the batch with a
-// *MessageSizeError.
+// *MessageSizeError; an empty one is taken and not sent.
 func (c *Conn) WriteBatch(b [][]byte) (n int, err error) {
-	fit, sizeErr := c.fitting(b)
-	for n < fit {
+	for n < len(b) {
+		if err := c.checkSize(b[n]); err != nil {
+			return n, err
+		}
+		took, err := c.writeRun(b[n : n+max(c.run(b[n:]), 1)])
+		n += took
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// run returns how many messages at the beginning of b can be sent together.
+func (c *Conn) run(b [][]byte) int {
+	for i := range b {
+		if len(b[i]) == 0 || len(b[i]) > c.maxPayload {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// writeRun sends messages that were checked, or one empty one.
+func (c *Conn) writeRun(b [][]byte) (n int, err error) {
+	for n < len(b) && len(b[n]) > 0 {
 		if c.writeDeadline.passed.Load() {
 			return n, ErrTimeout
 		}
-		took, err := c.lc.WriteBatch(b[n:fit], loop.Now())
+		took, err := c.lc.WriteBatch(b[n:], loop.Now())
 		n += took
 		if err == loop.ErrAgain {
 			c.waitWrite()
@@ -75,17 +99,6 @@ func (c *Conn) WriteBatch(b [][]byte) (n int, err error) {
 		}
 		if err != nil {
 			return n, writeError(err)
-		}
-	}
-	return n, sizeErr
-}
-
-// fitting returns how many messages at the beginning of b may be sent, and what
-// is wrong with the next.
-func (c *Conn) fitting(b [][]byte) (int, error) {
-	for i := range b {
-		if err := c.checkSize(b[i]); err != nil {
-			return i, err
 		}
 	}
 	return len(b), nil

@@ -3,6 +3,7 @@ package srtcore
 import (
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/weirline/weirline/srtcore/internal/loop"
 )
@@ -14,6 +15,10 @@ type RuntimeConfig struct {
 	// own. 0: one below four CPUs, else one and another for every four, at most
 	// four. One loop carries several hundred megabits per second.
 	Shards int
+	// Tick is how often a loop wakes while data flows; it then sends, receives
+	// and delivers all that is due. A longer one costs less CPU time, adds as much
+	// delay, and makes longer bursts. 0: one millisecond. At most 10 ms.
+	Tick time.Duration
 	// NoGSO sends every packet as a datagram of its own instead of handing the
 	// kernel trains of them. Some kernels and drivers damage trains without
 	// reporting an error: the peer then sees loss that grows with the rate.
@@ -32,10 +37,16 @@ type Runtime struct {
 	group *loop.Group
 }
 
+// maxTick leaves several ticks to an acknowledgement, which is sent every 10 ms.
+const maxTick = 10 * time.Millisecond
+
 // NewRuntime starts a Runtime.
 func NewRuntime(cfg RuntimeConfig) (*Runtime, error) {
+	if cfg.Tick < 0 || cfg.Tick > maxTick || cfg.Shards < 0 {
+		return nil, fmt.Errorf("srt: start runtime: a tick of %v or %d shards: allowed 0..%v and 0 or more", cfg.Tick, cfg.Shards, maxTick)
+	}
 	g, err := loop.NewGroup(loop.Config{
-		Shards: cfg.Shards, NoGSO: cfg.NoGSO, NoGRO: cfg.NoGRO, Portable: cfg.Portable,
+		Shards: cfg.Shards, Tick: cfg.Tick, NoGSO: cfg.NoGSO, NoGRO: cfg.NoGRO, Portable: cfg.Portable,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("srt: start runtime: %w", err)

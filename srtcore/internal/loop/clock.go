@@ -25,12 +25,8 @@ func Wall(t mono.Time) time.Time {
 // Mono turns a wall-clock time into an instant, by its distance from now.
 func Mono(w time.Time) mono.Time { return Now().Add(time.Until(w)) }
 
-// tick is the grid that active loops wake on and that deadlines are rounded up
-// to: at most a thousand wake-ups a second, whatever is due.
-const tick = mono.Time(time.Millisecond)
-
-// onGrid rounds t up to the tick grid.
-func onGrid(t mono.Time) mono.Time {
+// onGrid rounds t up to a multiple of tick.
+func onGrid(t, tick mono.Time) mono.Time {
 	if t == mono.Never {
 		return t
 	}

@@ -52,12 +52,13 @@ type Conn struct {
 
 	in      inbox
 	out     outbox
-	set     atomic.Pointer[ReadySet]
+	member  atomic.Pointer[membership]
 	unacked atomic.Int64 // in the engine
 
 	// Loop's own.
 	due     deadline
 	held    parcel // taken from the outbox, refused by the engine
+	unsent  bool   // the outbox may hold something
 	closing bool   // close the engine once the outbox is empty
 	closeBy mono.Time
 	touched bool
@@ -127,6 +128,7 @@ func (c *Conn) expire() {
 // collect answers an announcement. Before the connection has a socket, and
 // after its end, there is nothing to do.
 func (c *Conn) collect() {
+	c.unsent = true
 	c.out.collect()
 	if c.sock != nil {
 		c.touch()
@@ -161,9 +163,9 @@ func (c *Conn) pull() {
 		return
 	}
 	c.held = parcel{}
-	for left := true; left; {
+	for c.unsent {
 		var ps []parcel
-		ps, left = c.out.take(c.loop.parcels[:0], sendBatch)
+		ps, c.unsent = c.out.take(c.loop.parcels[:0], sendBatch)
 		for i, p := range ps {
 			if !c.send(p) {
 				c.putBack(ps[i:])
@@ -181,7 +183,7 @@ func (c *Conn) send(p parcel) bool { return c.eng.Send(c.loop.now, p.buf, p.orig
 
 // putBack keeps what the engine had no room for.
 func (c *Conn) putBack(ps []parcel) {
-	c.held = ps[0]
+	c.held, c.unsent = ps[0], true
 	c.out.untake(ps[1:])
 }
 
@@ -240,8 +242,8 @@ func (c *Conn) hand(msgs []engine.Message) {
 
 // mark tells the ready set, if there is one.
 func (c *Conn) mark() {
-	if r := c.set.Load(); r != nil && r.mark(c) {
-		c.loop.marked = append(c.loop.marked, r)
+	if m := c.member.Load(); m != nil && m.mark() {
+		c.loop.marked = append(c.loop.marked, m.set)
 	}
 }
 

@@ -140,7 +140,7 @@ func (c *Conn) beginClose(linger time.Duration) {
 	if c.gone || c.closing || c.eng == nil {
 		return
 	}
-	c.closing = true
+	c.closing, c.unsent = true, true
 	c.closeBy = c.loop.now.Add(c.eng.PeerLatency() + linger + time.Second)
 	c.touch()
 }

@@ -100,6 +100,17 @@ func (f *family) request(s *socket, r *engine.Request) {
 	ln.request(s, r)
 }
 
+// end ends the Listener, as a loop ends.
+func (f *family) end() {
+	f.mu.Lock()
+	ln := f.listener
+	f.listener = nil
+	f.mu.Unlock()
+	if ln != nil {
+		ln.shut()
+	}
+}
+
 // takeOver gives the family to ln if nobody listens on it.
 func (f *family) takeOver(ln *Listener) bool {
 	f.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/engine"
@@ -13,7 +14,8 @@ import (
 
 // Config says how a Group works.
 type Config struct {
-	Shards       int // 0: by the number of CPUs
+	Shards       int           // 0: by the number of CPUs
+	Tick         time.Duration // 0: DefaultTick
 	NoGSO, NoGRO bool
 	Portable     bool
 }
@@ -43,6 +45,9 @@ func DefaultShards() int {
 func NewGroup(cfg Config) (*Group, error) {
 	if cfg.Shards <= 0 {
 		cfg.Shards = DefaultShards()
+	}
+	if cfg.Tick <= 0 {
+		cfg.Tick = DefaultTick
 	}
 	g := &Group{cfg: cfg}
 	pool := dgram.NewPool(poolMax)

@@ -10,7 +10,7 @@
 //
 // # How a loop waits
 //
-// While data flows a loop is active: it wakes on a grid of one millisecond,
+// While data flows a loop is active: it wakes on a grid of one tick, a millisecond,
 // looks neither at readability nor at writers' calls in between, and does all
 // work of the tick at once. That bounds the wake-ups whatever the number of
 // connections and makes full batches. A few ticks after the last packet it turns
@@ -21,14 +21,19 @@ package loop
 import (
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/engine"
 	"github.com/weirline/weirline/srtcore/internal/mono"
 )
 
-// activeFor is how long a loop keeps ticking after the last traffic.
-const activeFor = 3 * tick
+// DefaultTick is the grid that active loops wake on and that deadlines are
+// rounded up to: at most a thousand wake-ups a second, whatever is due.
+const DefaultTick = time.Millisecond
+
+// activeTicks is how long a loop keeps ticking after the last traffic.
+const activeTicks = 3
 
 // readBatch is the number of datagrams asked of a socket at once, and turnLimit
 // the number taken from one socket before the next has its turn.
@@ -44,6 +49,7 @@ type Loop struct {
 	pool  *dgram.Pool
 	cache *dgram.Cache
 
+	tick        mono.Time
 	now         mono.Time // of this wake-up
 	activeUntil mono.Time
 	sockets     []*socket
@@ -73,7 +79,7 @@ func newLoop(cfg Config, pool *dgram.Pool) (*Loop, error) {
 		return nil, err
 	}
 	return &Loop{
-		cfg: cfg, poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
+		cfg: cfg, tick: mono.Time(cfg.Tick), poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
 		shared:   make(map[SocketKey]*socket),
 		in:       make([]dgram.In, readBatch),
 		messages: make([]engine.Message, 0, deliverBatch),
@@ -108,18 +114,18 @@ func (l *Loop) next(more bool) {
 // wait sleeps until there is something to do and sets the time of the wake-up.
 func (l *Loop) wait() {
 	if l.now < l.activeUntil {
-		l.now = l.poll.waitTick(onGrid(l.now + 1))
+		l.now = l.poll.waitTick(onGrid(l.now+1, l.tick))
 		return
 	}
 	if !l.mail.sleep() {
 		l.now = Now()
 		return
 	}
-	l.now = l.poll.waitIdle(onGrid(l.due.first()))
+	l.now = l.poll.waitIdle(onGrid(l.due.first(), l.tick))
 }
 
 // active says that there was traffic.
-func (l *Loop) active() { l.activeUntil = l.now + activeFor }
+func (l *Loop) active() { l.activeUntil = l.now + activeTicks*l.tick }
 
 // shutdown ends what is left: SHUTDOWN to every peer, then everything closed.
 func (l *Loop) shutdown() {
@@ -130,7 +136,7 @@ func (l *Loop) shutdown() {
 	l.ready = ready
 	l.takeAnnounced()
 	for _, s := range l.sockets {
-		s.abortAll()
+		s.endAll()
 	}
 	l.drain()
 	l.notify()

@@ -64,8 +64,8 @@ func TestDeadlines(t *testing.T) {
 }
 
 func TestOnGrid(t *testing.T) {
-	for in, want := range map[mono.Time]mono.Time{1: tick, tick: tick, tick + 1: 2 * tick, mono.Never: mono.Never} {
-		if got := onGrid(in); got != want {
+	for in, want := range map[mono.Time]mono.Time{1: 10, 10: 10, 11: 20, mono.Never: mono.Never} {
+		if got := onGrid(in, 10); got != want {
 			t.Errorf("onGrid(%d) = %d, want %d", in, got, want)
 		}
 	}

@@ -10,60 +10,70 @@ import (
 // connection that was handed out and not emptied is handed out again.
 type ReadySet struct {
 	mu      sync.Mutex
-	members map[*Conn]*membership
-	ready   []*Conn
-	given   []*Conn // handed out by the last Wait
+	ready   []*membership
+	given   []*membership // handed out by the last Wait
 	waiting bool
 	wake    chan struct{}
 }
 
-// membership is a connection's state in its set.
-type membership struct{ ready bool }
+// membership is a connection's place in a set. The set's lock guards it.
+type membership struct {
+	set   *ReadySet
+	conn  *Conn
+	ready bool // in the set's list, or handed out and not yet looked at again
+	over  bool // taken out of the set
+}
 
 // NewReadySet returns an empty set.
-func NewReadySet() *ReadySet {
-	return &ReadySet{members: make(map[*Conn]*membership), wake: make(chan struct{}, 1)}
-}
+func NewReadySet() *ReadySet { return &ReadySet{wake: make(chan struct{}, 1)} }
 
 // Add puts c into the set, and takes it out of the one it was in.
 func (r *ReadySet) Add(c *Conn) {
-	if old := c.set.Swap(r); old == r {
-		return
-	} else if old != nil {
-		old.forget(c)
+	m := &membership{set: r, conn: c}
+	for {
+		old := c.member.Load()
+		if old != nil && old.set == r {
+			return
+		}
+		if c.member.CompareAndSwap(old, m) {
+			old.end()
+			break
+		}
 	}
-	r.mu.Lock()
-	r.members[c] = new(membership)
-	r.mu.Unlock()
 	if c.Readable() {
-		r.mark(c)
+		m.mark()
 		r.flush()
 	}
 }
 
 // Remove takes c out of the set.
 func (r *ReadySet) Remove(c *Conn) {
-	if c.set.CompareAndSwap(r, nil) {
-		r.forget(c)
+	m := c.member.Load()
+	if m != nil && m.set == r && c.member.CompareAndSwap(m, nil) {
+		m.end()
 	}
 }
 
-func (r *ReadySet) forget(c *Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.members, c)
+// end takes m out of its set; a nil m is in none.
+func (m *membership) end() {
+	if m == nil {
+		return
+	}
+	m.set.mu.Lock()
+	m.over = true
+	m.set.mu.Unlock()
 }
 
-// mark notes that c has something to read and reports whether that is news.
-func (r *ReadySet) mark(c *Conn) bool {
+// mark notes that there is something to read and reports whether that is news.
+func (m *membership) mark() bool {
+	r := m.set
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	m := r.members[c]
-	if m == nil || m.ready {
+	if m.ready || m.over {
 		return false
 	}
 	m.ready = true
-	r.ready = append(r.ready, c)
+	r.ready = append(r.ready, m)
 	return true
 }
 
@@ -83,9 +93,10 @@ func (r *ReadySet) flush() {
 // Wait appends the connections with something to read to dst. It blocks until
 // there is one or ctx ends. One goroutine at a time may call it.
 func (r *ReadySet) Wait(ctx context.Context, dst []*Conn) ([]*Conn, error) {
+	r.again()
 	for {
-		r.again()
-		if out, ok := r.take(dst); ok {
+		out, ok := r.take(dst)
+		if ok {
 			return out, nil
 		}
 		select {
@@ -97,41 +108,35 @@ func (r *ReadySet) Wait(ctx context.Context, dst []*Conn) ([]*Conn, error) {
 	}
 }
 
-// again marks those that were handed out and still have something.
+// again marks those that were handed out and still have something. They are
+// unmarked first: what the loop adds from then on marks them itself.
 func (r *ReadySet) again() {
-	for i, c := range r.given {
-		if r.unmark(c) && c.Readable() {
-			r.mark(c)
+	r.mu.Lock()
+	for _, m := range r.given {
+		m.ready = false
+	}
+	r.mu.Unlock()
+	for i, m := range r.given {
+		if m.conn.Readable() {
+			m.mark()
 		}
 		r.given[i] = nil
 	}
 	r.given = r.given[:0]
 }
 
-// unmark lets the loop mark c again.
-func (r *ReadySet) unmark(c *Conn) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	m := r.members[c]
-	if m == nil {
-		return false
-	}
-	m.ready = false
-	return true
-}
-
 func (r *ReadySet) take(dst []*Conn) ([]*Conn, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := len(dst)
-	for i, c := range r.ready {
-		if r.members[c] != nil {
-			dst = append(dst, c)
+	for i, m := range r.ready {
+		if !m.over {
+			dst = append(dst, m.conn)
+			r.given = append(r.given, m)
 		}
 		r.ready[i] = nil
 	}
 	r.ready = r.ready[:0]
-	r.given = append(r.given, dst[n:]...)
 	r.waiting = len(dst) == n
 	return dst, len(dst) > n
 }

@@ -153,8 +153,11 @@ func (s *socket) request(r *engine.Request) {
 	}
 }
 
-// abortAll ends every connection, as the loop ends.
-func (s *socket) abortAll() {
+// endAll ends every connection, and the listener, as the loop ends.
+func (s *socket) endAll() {
+	if s.family != nil {
+		s.family.end()
+	}
 	for c := range s.conns {
 		c.eng.Abort(s.loop.now)
 		c.touch()
