@@ -12,7 +12,7 @@ var errNoTarget = errors.New("Put the SRT address into the path: /srt://host:por
 func targetURL(requestURI string) (string, error) {
 	uri := origin(requestURI)
 	for _, prefix := range []string{"/srt://", "/srt:/", "/srt/"} {
-		if rest, ok := strings.CutPrefix(uri, prefix); ok && rest != "" {
+		if rest, ok := strings.CutPrefix(uri, prefix); ok && rest != "" && rest[0] != '/' {
 			return "srt://" + rest, nil
 		}
 	}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/route"
+	"github.com/weirline/weirline/srtcore"
+)
+
+func TestExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{&srtcore.OptionError{Option: "x"}, exitUsage},
+		{fmt.Errorf("source: %w", &endpoint.URLError{}), exitUsage},
+		{&srtcore.RejectError{Reason: srtcore.RejBadSecret}, exitRefused},
+		{srtcore.ErrConnTimeout, exitTimeout},
+		{context.DeadlineExceeded, exitTimeout},
+		{fmt.Errorf("%w; last: %w", route.ErrGaveUp, srtcore.ErrConnTimeout), exitGaveUp},
+		{syscall.EADDRINUSE, exitRuntime},
+		{errors.New("anything"), exitRuntime},
+	} {
+		if got := codeOf(c.err); got != c.want {
+			t.Errorf("%v: %d, want %d", c.err, got, c.want)
+		}
+	}
+}
+
+func TestUsageErrors(t *testing.T) {
+	for _, args := range [][]string{
+		{"nonsense"}, {"relay"}, {"relay", "-"}, {"relay", "--nope", "-", "-"},
+		{"relay", "in.ts", "-"}, {"relay", "-", "srt://h:1?latancy=5"}, {"relay", "-", "srt://h:1?passphrase=short"},
+		{"relay", "--timeout", "x", "-", "-"}, {"relay", "--stats-format", "xml", "-", "-"}, {"relay", "--log-level", "x", "-", "-"},
+		{"serve", "--listen", "9710"}, {"serve", "extra"},
+		{"bench", "send", "--streams", "0"}, {"bench", "recv", "--file"}, {"bench", "recv", "--passphrase", "short"},
+	} {
+		if got := run(args); got != exitUsage {
+			t.Errorf("%v: exit code %d, want %d", args, got, exitUsage)
+		}
+	}
+}
+
+func TestRelayFileToFile(t *testing.T) {
+	dir := t.TempDir()
+	in, out, stats := filepath.Join(dir, "in"), filepath.Join(dir, "out"), filepath.Join(dir, "stats")
+	want := make([]byte, 100000)
+	for i := range want {
+		want[i] = byte(i * 7)
+	}
+	if err := os.WriteFile(in, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code := run([]string{"relay", "--stats-interval", "1h", "--stats-out", stats, "file://" + in, "file://" + out}); code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	if got, err := os.ReadFile(out); err != nil || string(got) != string(want) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if got, err := os.ReadFile(stats); err != nil || len(got) == 0 {
+		t.Errorf("statistics: %q, %v", got, err)
+	}
+	if code := run([]string{"relay", "file://" + in + "none", "file://" + out}); code != exitRuntime {
+		t.Errorf("missing file: exit code %d", code)
+	}
+}
+
+func TestHelpTopicAndVersion(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"help", "exit-codes"}, {"help", "relay"}, {}} {
+		if code := run(args); code != exitOK {
+			t.Errorf("%v: exit code %d", args, code)
+		}
+	}
+}
