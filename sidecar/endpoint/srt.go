@@ -52,6 +52,16 @@ func (e *SRT) setOwn(own map[string]string) (err error) {
 	return err
 }
 
+// SetPassphrase gives the end a passphrase that its URL does not have, so that
+// it need not stand in a command line. A URL's own stays.
+func (e *SRT) SetPassphrase(p string) error {
+	if e.target.Config.Passphrase != "" {
+		return nil
+	}
+	e.target.Config.Passphrase = p
+	return e.target.Config.Validate()
+}
+
 // URL implements End. The passphrase is not in it.
 func (e *SRT) URL() string { return e.target.URL() }
 

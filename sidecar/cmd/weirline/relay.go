@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ type relayOptions struct {
 	interval      time.Duration
 	format, out   string
 	timeout       string
+	secretFile    string
 	level, logFmt string
 }
 
@@ -50,6 +52,7 @@ and its tail was delivered, or on SIGINT or SIGTERM. See weirline help exit-code
 	f.StringVar(&o.format, "stats-format", "json", "json, csv, text")
 	f.StringVar(&o.out, "stats-out", "", "file for the statistics (default stderr)")
 	f.StringVar(&o.timeout, "timeout", "0", "give up, with exit code 5, when an end has had no peer for so long: seconds, or as in 500ms; 0 never")
+	f.StringVar(&o.secretFile, "passphrase-file", "", "file whose first line is the passphrase of all srt:// addresses without one; keeps it out of the process list")
 	f.StringVar(&o.level, "log-level", "info", "debug, info, warn, error")
 	f.StringVar(&o.logFmt, "log-format", "text", "text, json")
 	return c
@@ -93,7 +96,31 @@ func relayConfig(args []string, o relayOptions, log *slog.Logger) (route.Config,
 		warn(log, out)
 		cfg.Outputs = append(cfg.Outputs, out)
 	}
-	return cfg, nil
+	return cfg, setPassphrase(cfg, o.secretFile)
+}
+
+// setPassphrase gives all SRT ends the passphrase in the file.
+func setPassphrase(cfg route.Config, file string) error {
+	if file == "" {
+		return nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("--passphrase-file: %w", err)
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	ends := []endpoint.End{cfg.Source}
+	for _, e := range cfg.Outputs {
+		ends = append(ends, e)
+	}
+	for _, e := range ends {
+		if s, ok := e.(*endpoint.SRT); ok {
+			if err := s.SetPassphrase(strings.TrimSuffix(line, "\r")); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func warn(log *slog.Logger, e endpoint.End) {
