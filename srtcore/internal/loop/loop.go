@@ -10,11 +10,11 @@
 //
 // # How a loop waits
 //
-// While data flows a loop is active: it wakes on a grid of one tick, a millisecond,
-// looks neither at readability nor at writers' calls in between, and does all
-// work of the tick at once. That bounds the wake-ups whatever the number of
-// connections and makes full batches. A few ticks after the last packet it turns
-// idle: it wakes for a readable socket, a command, a written message, or the
+// While data flows densely a loop is active: it wakes on a grid of one tick, a
+// millisecond, looks neither at readability nor at writers' calls in between, and
+// does all work of the tick at once. That bounds the wake-ups whatever the number
+// of connections and makes full batches. A few ticks after the last packet it
+// turns idle: it wakes for a readable socket, a command, a written message, or the
 // next deadline rounded up to the grid, and not at all without one of these.
 package loop
 
@@ -32,8 +32,13 @@ import (
 // rounded up to: at most a thousand wake-ups a second, whatever is due.
 const DefaultTick = time.Millisecond
 
-// activeTicks is how long a loop keeps ticking after the last traffic.
-const activeTicks = 3
+// A loop begins to tick when traffic comes in two wake-ups closer than
+// denseTicks, and goes on for activeTicks after the last: a stream of a few
+// hundred packets a second or less costs a wake-up a packet, not a tick.
+const (
+	denseTicks  = 2
+	activeTicks = 3
+)
 
 // readBatch is the number of datagrams asked of a socket at once, and turnLimit
 // the number taken from one socket before the next has its turn.
@@ -51,6 +56,7 @@ type Loop struct {
 
 	tick        mono.Time
 	now         mono.Time // of this wake-up
+	lastTraffic mono.Time
 	activeUntil mono.Time
 	sockets     []*socket
 	turns       int // rotates which socket is first
@@ -124,8 +130,19 @@ func (l *Loop) wait() {
 	l.now = l.poll.waitIdle(onGrid(l.due.first(), l.tick))
 }
 
-// active says that there was traffic.
-func (l *Loop) active() { l.activeUntil = l.now + activeTicks*l.tick }
+// traffic says that media moves at this wake-up.
+func (l *Loop) traffic() {
+	if l.lastTraffic == l.now {
+		return
+	}
+	if l.now < l.activeUntil || l.now-l.lastTraffic < denseTicks*l.tick {
+		l.keepTicking()
+	}
+	l.lastTraffic = l.now
+}
+
+// keepTicking makes the loop active.
+func (l *Loop) keepTicking() { l.activeUntil = l.now + activeTicks*l.tick }
 
 // shutdown ends what is left: SHUTDOWN to every peer, then everything closed.
 func (l *Loop) shutdown() {

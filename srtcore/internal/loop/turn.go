@@ -45,8 +45,8 @@ func (l *Loop) readSocket(s *socket) (more bool) {
 // handle passes datagram i of the batch to the engine.
 func (l *Loop) handle(s *socket, i int) {
 	d := &l.in[i]
-	if l.activeUntil < l.now+activeTicks*l.tick && isTraffic(d.Buf.Bytes()) {
-		l.active()
+	if l.lastTraffic != l.now && isTraffic(d.Buf.Bytes()) {
+		l.traffic()
 	}
 	if c := s.ep.HandleDatagram(l.now, *d); c != nil {
 		if own, ok := c.User.(*Conn); ok {

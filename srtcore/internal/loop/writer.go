@@ -31,14 +31,14 @@ func (w *writer) flush(s *socket) {
 		return
 	}
 	if len(w.batch.Data) > 0 {
-		s.loop.active()
+		s.loop.traffic()
 	}
 	out := w.arrange(&s.loop.grouping)
 	if w.blocked() {
 		w.keep(out)
 	} else if n := w.write(out); n < len(out) {
 		w.keep(out[n:])
-		s.loop.active()
+		s.loop.keepTicking()
 	}
 	clear(out)
 	w.order = out[:0]
@@ -85,7 +85,7 @@ func (w *writer) retry(s *socket) {
 	if !w.blocked() {
 		return
 	}
-	s.loop.active()
+	s.loop.keepTicking()
 	n := w.write(w.pending)
 	w.pending = append(w.pending[:0], w.pending[n:]...)
 	if w.blocked() {
