@@ -18,17 +18,21 @@ type start struct {
 	pos token.Pos
 }
 
-// starts finds go statements, Go methods of groups, and AfterFunc.
+// starts finds go statements, calls of functions and methods named Go (a
+// WaitGroup's, the loop's own), and AfterFunc. The go statement inside a function
+// named Go is the same start as the call.
 func starts(s *source) (out []start) {
 	for _, d := range s.file.Decls {
 		name := declName(d)
 		ast.Inspect(d, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:
-				out = append(out, start{name, "go", n.Pos()})
+				if name != "Go" {
+					out = append(out, start{name, "go", n.Pos()})
+				}
 			case *ast.CallExpr:
-				if sel, ok := n.Fun.(*ast.SelectorExpr); ok && startsByName(s, sel, len(n.Args)) {
-					out = append(out, start{name, sel.Sel.Name, n.Pos()})
+				if how := startsByName(s, n); how != "" {
+					out = append(out, start{name, how, n.Pos()})
 				}
 			}
 			return true
@@ -37,15 +41,23 @@ func starts(s *source) (out []start) {
 	return out
 }
 
-func startsByName(s *source, sel *ast.SelectorExpr, args int) bool {
-	switch sel.Sel.Name {
-	case "Go":
-		return args == 1
-	case "AfterFunc":
-		id, ok := sel.X.(*ast.Ident)
-		return ok && (id.Name == importName(s, "time") || id.Name == importName(s, "context"))
+// startsByName returns Go or AfterFunc if the call is one of these.
+func startsByName(s *source, call *ast.CallExpr) string {
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		if f.Name == "Go" && len(call.Args) == 1 {
+			return "Go"
+		}
+	case *ast.SelectorExpr:
+		if f.Sel.Name == "Go" && len(call.Args) == 1 {
+			return "Go"
+		}
+		id, ok := f.X.(*ast.Ident)
+		if ok && f.Sel.Name == "AfterFunc" && (id.Name == importName(s, "time") || id.Name == importName(s, "context")) {
+			return "AfterFunc"
+		}
 	}
-	return false
+	return ""
 }
 
 // declName names the function a declaration is: F, T.M, or "var" outside.
@@ -138,7 +150,7 @@ func TestEveryGoroutineIsListed(t *testing.T) {
 
 func TestGoroutineListIsCompared(t *testing.T) {
 	tr := mustTree(t, map[string]string{
-		"srtcore/internal/loop/shard.go": "package loop\nfunc (s *Shard[T]) start() { go s.run(); go s.pump() }",
+		"srtcore/internal/loop/shard.go": "package loop\nfunc (s *Shard[T]) start() { Go(s.run); go s.pump() }\nfunc Go(f func()) { go f() }",
 		"sidecar/hub/hub.go":             "package hub\nimport \"time\"\nvar x = time.AfterFunc(1, func() {})",
 		"sidecar/hub/hub_test.go":        "package hub\nfunc f() { go f() }",
 		"tests/lab/impair/relay.go":      "package impair\nfunc f() { go f() }",
