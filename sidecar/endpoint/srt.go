@@ -140,5 +140,5 @@ func (e *SRT) OpenSink(ctx context.Context) (Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &srtSink{session: session{c}}, nil
+	return newSRTSink(c), nil
 }

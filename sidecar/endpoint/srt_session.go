@@ -49,31 +49,3 @@ func (s *srtSource) ReadBatch(dst [][]byte) (int, error) {
 
 // Close implements Source.
 func (s *srtSource) Close() error { return s.c.Close() }
-
-type srtSink struct {
-	session
-	batch [][]byte
-}
-
-// WriteBatch implements Sink.
-func (s *srtSink) WriteBatch(msgs [][]byte) error {
-	limit := s.c.MaxPayload()
-	s.batch = s.batch[:0]
-	for _, m := range msgs {
-		split(m, limit, func(b []byte) error { s.batch = append(s.batch, b); return nil })
-	}
-	for rest := s.batch; len(rest) > 0; {
-		n, err := s.c.WriteBatch(rest)
-		if err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	return nil
-}
-
-// Close implements Sink: it waits until the peer had time to play the tail.
-func (s *srtSink) Close() error { return s.c.Close() }
-
-// Abort implements Sink.
-func (s *srtSink) Abort() { s.c.Abort() }

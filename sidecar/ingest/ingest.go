@@ -42,6 +42,7 @@ type Handler struct {
 	Hosts []string
 	Log   *slog.Logger
 
+	base   context.Context // of Serve: ends when the daemon stops
 	ports  ports
 	serial atomic.Int64
 	mu     sync.Mutex

@@ -30,11 +30,13 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 		out = opened
 	}
 	body := &body{r: r.Body, rc: http.NewResponseController(w), onEnd: c.end}
-	rt, err := h.run(r.Context(), name, endpoint.Body(body), out)
+	ctx, cancel := h.untilStop(r)
+	defer cancel()
+	rt, err := h.run(ctx, name, endpoint.Body(body), out)
 	switch {
 	case err != nil:
 		h.refuse(w, h.log().With("route", name), err)
-	case r.Context().Err() != nil:
+	case ctx.Err() != nil:
 		fail(w, http.StatusServiceUnavailable, "The daemon is stopping.")
 	default:
 		s := rt.Snapshot()
@@ -42,6 +44,18 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 		fmt.Fprintf(w, "weirline: sent %d messages, %d bytes, dropped %d\n",
 			s.Media.Messages, s.Media.Bytes, s.Outputs[0].Queue.Dropped)
 	}
+}
+
+// untilStop ends when the daemon stops, but not when the client leaves: the
+// server would end the request's own context while the last bytes are still on
+// their way to the reader, who sees the end anyhow.
+func (h *Handler) untilStop(r *http.Request) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	if h.base == nil {
+		return ctx, cancel
+	}
+	stop := context.AfterFunc(h.base, cancel)
+	return ctx, func() { stop(); cancel() }
 }
 
 func expects(r *http.Request) bool {

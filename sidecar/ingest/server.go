@@ -15,6 +15,7 @@ const stopTimeout = 15 * time.Second
 // Serve answers on ln until ctx ends, and then until the routes have delivered
 // their tails.
 func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
+	h.base = ctx
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,

@@ -84,6 +84,9 @@ func (o *output) addGone(s hub.ReaderStats) {
 // nil, or the session's.
 func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
 	s := newSession(sink, queue)
+	if t, ok := sink.(unhurried); ok && o.r.source.traits.Patience < 0 {
+		t.TakeTime()
+	}
 	o.dropStale(queue)
 	o.begin(s)
 	o.markSeen()
@@ -92,16 +95,39 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	err := o.copy(s.context(ctx), sink, queue)
 	if errors.Is(err, io.EOF) {
 		err = nil
-		sink.Close() // a peer that leaves while we close has what it wanted
+		o.closed(sink.Close())
 	} else {
 		err = s.reason(err)
 		sink.Abort()
 	}
 	stop()
 	s.end()
+	o.warnDrops(s)
 	o.finish(s, err)
 	o.r.log.Info("output ended", append(about(o.sink, s, err), "dropped", queue.Stats().Dropped)...)
 	return err
+}
+
+// warnDrops tells what the connection itself dropped: nobody else would.
+func (o *output) warnDrops(s *session) {
+	c, ok := s.of.(statter)
+	if !ok {
+		return
+	}
+	if n := c.SRTStats().PktSndDropTotal; n > 0 {
+		o.r.log.Warn("the link was too slow: packets were dropped as too late", "url", o.sink.URL(), "peer", s.peer(), "packets", n)
+	}
+}
+
+// closed notes what a graceful close could not deliver.
+func (o *output) closed(err error) {
+	if err == nil {
+		return
+	}
+	o.r.log.Warn("the tail was not delivered", "url", o.sink.URL(), "err", err)
+	o.mu.Lock()
+	o.tail = err
+	o.mu.Unlock()
 }
 
 // dropStale drops what live media has outlived while the output was down. A

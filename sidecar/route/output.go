@@ -22,6 +22,7 @@ type output struct {
 	mu      sync.Mutex
 	final   error // why it failed for good
 	stalled bool  // it had its chance; no more patience until it has room again
+	tail    error // what its last close could not deliver
 	gone    hub.ReaderStats
 }
 
@@ -69,7 +70,7 @@ func (o *output) call(ctx context.Context) error {
 		if err == nil {
 			begun := time.Now()
 			if err = o.deliver(ctx, sink, o.queue); err == nil {
-				return nil
+				return o.undeliveredTail()
 			}
 			bo.after(time.Since(begun))
 		}
@@ -87,6 +88,13 @@ func (o *output) call(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// undeliveredTail is the result of an output whose last session was closed.
+func (o *output) undeliveredTail() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return wrap(o.sink, o.tail)
 }
 
 // untilLast bounds attempts after the source's end; a session that is up is

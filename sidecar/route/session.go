@@ -23,6 +23,8 @@ type (
 		Err() error
 	}
 	statter interface{ SRTStats() srtcore.Stats }
+	// unhurried is a sink that can spread a source that need not be live.
+	unhurried interface{ TakeTime() }
 )
 
 // session is one connection of an end.

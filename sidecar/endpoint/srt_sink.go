@@ -1,0 +1,87 @@
+package endpoint
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weirline/weirline/srtcore"
+)
+
+type srtSink struct {
+	session
+	batch [][]byte
+	pace  *pace // nil: as fast as the connection takes it
+}
+
+func newSRTSink(c *srtcore.Conn) *srtSink { return &srtSink{session: session{c}} }
+
+// TakeTime tells the sink that its source can wait. Without it a file would
+// fill the sender's buffer at once, and what the link carries more than a
+// second later would be dropped as too late.
+func (s *srtSink) TakeTime() { s.pace = &pace{limit: leastUnderWay} }
+
+// WriteBatch implements Sink.
+func (s *srtSink) WriteBatch(msgs [][]byte) error {
+	limit := s.c.MaxPayload()
+	s.batch = s.batch[:0]
+	for _, m := range msgs {
+		split(m, limit, func(b []byte) error { s.batch = append(s.batch, b); return nil })
+	}
+	if s.pace != nil {
+		s.pace.wait(s.c)
+		s.pace.written += len(s.batch)
+	}
+	for rest := s.batch; len(rest) > 0; {
+		n, err := s.c.WriteBatch(rest)
+		if err != nil {
+			return err
+		}
+		rest = rest[n:]
+	}
+	return nil
+}
+
+// UndeliveredError says that a session was closed although the peer had not
+// acknowledged everything and took nothing more.
+type UndeliveredError struct{ Messages int }
+
+func (e *UndeliveredError) Error() string {
+	return fmt.Sprintf("closed with %d messages unacknowledged", e.Messages)
+}
+
+// Close implements Sink. It waits as long as the peer goes on acknowledging,
+// then until the peer had time to play the tail. A peer that leaves meanwhile
+// has what it wanted.
+func (s *srtSink) Close() error {
+	left := s.flush()
+	s.c.Close()
+	if left > 0 {
+		return &UndeliveredError{left}
+	}
+	return nil
+}
+
+// flushPatience bounds how long Close waits without any acknowledgement.
+const flushPatience = 2 * time.Second
+
+// flush returns how many messages are unacknowledged and not moving.
+func (s *srtSink) flush() int {
+	last, since := s.c.Buffered(), time.Now()
+	for last > 0 {
+		select {
+		case <-s.c.Done():
+			return 0
+		case <-time.After(5 * time.Millisecond):
+		}
+		left := s.c.Buffered()
+		if left != last {
+			last, since = left, time.Now()
+		} else if time.Since(since) > flushPatience+s.c.PeerLatency() {
+			return left
+		}
+	}
+	return 0
+}
+
+// Abort implements Sink.
+func (s *srtSink) Abort() { s.c.Abort() }
