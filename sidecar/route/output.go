@@ -62,11 +62,11 @@ func (o *output) err() error {
 // call keeps one session up: it dials, delivers, and dials again. nil: the
 // source has ended and all was delivered, or nothing can be any more.
 func (o *output) call(ctx context.Context) error {
-	ctx, cancel := o.untilLast(ctx)
+	tries, cancel := o.untilLast(ctx)
 	defer cancel()
 	var bo backOff
 	for {
-		sink, err := o.open(ctx)
+		sink, err := o.open(tries)
 		if err == nil {
 			begun := time.Now()
 			if err = o.deliver(ctx, sink, o.queue); err == nil {
@@ -74,15 +74,15 @@ func (o *output) call(ctx context.Context) error {
 			}
 			bo.after(time.Since(begun))
 		}
-		if o.r.ended() && (ctx.Err() != nil || o.queue.Stats().Queued == 0) {
+		if o.r.ended() && (tries.Err() != nil || o.queue.Stats().Queued == 0) {
 			return o.undelivered(err)
 		}
 		if !o.traits.Again {
 			o.failed(err, Failed)
 			return wrap(o.sink, err)
 		}
-		if err := o.retry(ctx, o.r.log, o.r.cfg.GiveUp, &bo, err); err != nil {
-			if o.r.ended() && ctx.Err() != nil {
+		if err := o.retry(tries, o.r.log, o.r.cfg.GiveUp, &bo, err); err != nil {
+			if o.r.ended() && tries.Err() != nil {
 				return o.undelivered(err)
 			}
 			return err
@@ -97,8 +97,8 @@ func (o *output) undeliveredTail() error {
 	return wrap(o.sink, o.tail)
 }
 
-// untilLast bounds attempts after the source's end; a session that is up is
-// not bound by it.
+// untilLast is the context for attempts: it ends some time after the source's
+// end. A session is not bound by it.
 func (o *output) untilLast(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
