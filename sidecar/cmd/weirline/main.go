@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() { os.Exit(run(takeArgs(os.Args[1:]))) }
 
 func run(args []string) int {
 	root := rootCommand()

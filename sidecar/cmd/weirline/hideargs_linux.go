@@ -1,0 +1,4 @@
+package main
+
+// argsWritable: the runtime's arguments are the process's own memory.
+const argsWritable = true
