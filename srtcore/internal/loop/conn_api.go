@@ -134,6 +134,7 @@ func (c *Conn) Abort() {
 func (c *Conn) stop() {
 	c.in.close(ErrClosed)
 	c.out.finish(ErrClosed)
+	c.member.Load().closed()
 }
 
 func (c *Conn) beginClose(linger time.Duration) {

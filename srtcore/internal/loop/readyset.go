@@ -10,10 +10,16 @@ import (
 // connection that was handed out and not emptied is handed out again.
 type ReadySet struct {
 	mu      sync.Mutex
+	members int // that may yet have something to read
 	ready   []*membership
-	given   []*membership // handed out by the last Wait
-	waiting bool
-	wake    chan struct{}
+	inside  bool // a Wait is under way
+	waiting bool // and sleeps, or is about to
+	bell    bell // nil: none needed so far
+
+	// Wait's own.
+	given []*membership   // handed out by the last Wait
+	done  <-chan struct{} // of the context whose end rings the bell
+	stop  func() bool     // ends that
 }
 
 // membership is a connection's place in a set. The set's lock guards it.
@@ -22,10 +28,11 @@ type membership struct {
 	conn  *Conn
 	ready bool // in the set's list, or handed out and not yet looked at again
 	over  bool // taken out of the set
+	lost  bool // closed by this side: not counted as a member any more
 }
 
 // NewReadySet returns an empty set.
-func NewReadySet() *ReadySet { return &ReadySet{wake: make(chan struct{}, 1)} }
+func NewReadySet() *ReadySet { return new(ReadySet) }
 
 // Add puts c into the set, and takes it out of the one it was in.
 func (r *ReadySet) Add(c *Conn) {
@@ -36,6 +43,7 @@ func (r *ReadySet) Add(c *Conn) {
 			return
 		}
 		if c.member.CompareAndSwap(old, m) {
+			r.join()
 			old.end()
 			break
 		}
@@ -54,14 +62,56 @@ func (r *ReadySet) Remove(c *Conn) {
 	}
 }
 
+func (r *ReadySet) join() {
+	r.mu.Lock()
+	r.members++
+	r.mu.Unlock()
+}
+
 // end takes m out of its set; a nil m is in none.
 func (m *membership) end() {
 	if m == nil {
 		return
 	}
-	m.set.mu.Lock()
+	r := m.set
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	m.over = true
-	m.set.mu.Unlock()
+	m.lose()
+}
+
+// closed says that this side has closed the connection. It is still handed out,
+// so that whoever waits may let go of it, but nothing is kept for its sake.
+func (m *membership) closed() {
+	if m == nil {
+		return
+	}
+	m.set.mu.Lock()
+	defer m.set.mu.Unlock()
+	m.lose()
+}
+
+// lose takes m out of the count. The lock is held.
+func (m *membership) lose() {
+	if !m.lost {
+		m.lost = true
+		m.set.members--
+		m.set.release()
+	}
+}
+
+// release gives back what waiting needs when it is unlikely to be needed again:
+// nobody waits and there is nothing to wait for. The lock is held.
+func (r *ReadySet) release() {
+	if r.inside || r.members > 0 || r.bell == nil {
+		return
+	}
+	r.bell.close()
+	r.bell = nil
+	if r.stop != nil {
+		r.stop()
+	}
+	r.done, r.stop = nil, nil
 }
 
 // mark notes that there is something to read and reports whether that is news.
@@ -81,30 +131,67 @@ func (m *membership) mark() bool {
 func (r *ReadySet) flush() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.waiting {
-		return
-	}
-	select {
-	case r.wake <- struct{}{}:
-	default:
+	if r.waiting {
+		r.waiting = false
+		r.bell.ring()
 	}
 }
 
 // Wait appends the connections with something to read to dst. It blocks until
 // there is one or ctx ends. One goroutine at a time may call it.
 func (r *ReadySet) Wait(ctx context.Context, dst []*Conn) ([]*Conn, error) {
+	b := r.enter()
+	defer r.leave()
+	r.watch(ctx)
 	r.again()
 	for {
 		out, ok := r.take(dst)
 		if ok {
 			return out, nil
 		}
-		select {
-		case <-r.wake:
-		case <-ctx.Done():
-			r.unwait()
-			return dst, ctx.Err()
+		if err := ctx.Err(); err != nil {
+			return dst, err
 		}
+		b.wait()
+	}
+}
+
+// enter begins a Wait and returns the bell for it.
+func (r *ReadySet) enter() bell {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inside = true
+	if r.bell == nil {
+		r.bell = newBell()
+	}
+	return r.bell
+}
+
+func (r *ReadySet) leave() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.inside, r.waiting = false, false
+	r.release()
+}
+
+// watch makes the end of ctx ring the bell. Most callers wait with the same
+// context all the time, so it is watched beyond the end of the Wait.
+func (r *ReadySet) watch(ctx context.Context) {
+	if ctx.Done() == r.done {
+		return
+	}
+	if r.stop != nil {
+		r.stop()
+	}
+	r.done, r.stop = ctx.Done(), context.AfterFunc(ctx, r.interrupt)
+}
+
+// interrupt wakes a Wait so that it looks at its context.
+func (r *ReadySet) interrupt() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bell != nil {
+		r.bell.ring()
 	}
 }
 
@@ -139,10 +226,4 @@ func (r *ReadySet) take(dst []*Conn) ([]*Conn, bool) {
 	r.ready = r.ready[:0]
 	r.waiting = len(dst) == n
 	return dst, len(dst) > n
-}
-
-func (r *ReadySet) unwait() {
-	r.mu.Lock()
-	r.waiting = false
-	r.mu.Unlock()
 }
