@@ -207,7 +207,7 @@ func TestAcceptContext(t *testing.T) {
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("Accept = %v", err)
 	}
-	go r.dial(l.Addr().String())
+	r.dial(l.Addr().String())
 	r.accept(l)
 }
 
