@@ -9,12 +9,13 @@ import (
 
 // receiver is the receiving half of a connection.
 type receiver struct {
-	buf   rcvBuffer
-	loss  rcvLoss
-	ack   acker
-	tsbpd tsbpd
-	rate  rcvRate
-	order reorder
+	buf    rcvBuffer
+	loss   rcvLoss
+	ack    acker
+	tsbpd  tsbpd
+	rate   rcvRate
+	order  reorder
+	resync resync
 
 	// held: a message is ready but the last PollMessages had no room for it,
 	// so its time is no deadline.
@@ -64,10 +65,14 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 		return
 	}
 	if off >= c.rcv.buf.limit {
-		c.stats.noRoom++ // not lost yet: it will be asked for again
-		c.ep.cache.Put(b)
-		return
+		if !c.catchUp(h.Seq, off) {
+			c.stats.noRoom++ // not lost yet: it will be asked for again
+			c.ep.cache.Put(b)
+			return
+		}
+		off = 0
 	}
+	c.rcv.resync.run = 0
 	c.noteGap(now, h, off)
 	c.rcv.tsbpd.tame(now, b.Header())
 	c.stats.recvUnique.add(payload)
