@@ -8,7 +8,6 @@ import (
 	"net/netip"
 
 	"github.com/weirline/weirline/srtcore/internal/loop"
-	"github.com/weirline/weirline/srtcore/internal/udp"
 )
 
 // splitAddr splits "host:port" and looks the port up.
@@ -90,8 +89,8 @@ func resolveBind(ctx context.Context, addr string) (bind netip.AddrPort, open bo
 }
 
 // socketConfig is the socket's part of c.
-func (c *Config) socketConfig() udp.Config {
-	return udp.Config{
+func (c *Config) socketConfig() loop.SocketConfig {
+	return loop.SocketConfig{
 		RecvBuf: c.UDPRcvBuf, SendBuf: c.UDPSndBuf,
 		TTL: c.IPTTL, TOS: c.IPTOS, V6Only: c.IPv6Only, Device: c.BindToDevice,
 	}

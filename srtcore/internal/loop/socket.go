@@ -9,10 +9,13 @@ import (
 	"github.com/weirline/weirline/srtcore/internal/udp"
 )
 
+// SocketConfig is how a UDP socket is opened.
+type SocketConfig = udp.Config
+
 // SocketKey is what makes two callers share one UDP socket.
 type SocketKey struct {
 	Bind   netip.AddrPort
-	Config udp.Config
+	Config SocketConfig
 }
 
 // socket is a UDP socket, the endpoint behind it, and what waits to be drained.
