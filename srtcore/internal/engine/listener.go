@@ -56,7 +56,9 @@ func (e *Endpoint) handleRequest(now mono.Time, d dgram.In) *Conn {
 		return nil
 	}
 	m, err := wire.ParseHandshake(content)
-	if err != nil {
+	// An answer to socket id 0 would be a request to another listener, whose
+	// answer would be one to this.
+	if err != nil || m.SocketID == 0 {
 		e.counters.BadHandshake++
 		return nil
 	}

@@ -66,7 +66,7 @@ func (e *Endpoint) parseHello(h *wire.Handshake, hsType, kmType wire.ExtType) (h
 // refuseHello names what this side cannot agree to, or 0.
 func refuseHello(cfg *Config, h *wire.Handshake, x *helloExts) wire.RejectReason {
 	switch {
-	case h.MSS < minMSS || h.FlowWindow < 2 || h.InitSeq >= seq.Max:
+	case h.MSS < minMSS || h.FlowWindow < 2 || h.InitSeq >= seq.Max || h.SocketID == 0:
 		return wire.RejRogue
 	case x.hs.Version < cfg.MinVersion:
 		return wire.RejVersion
