@@ -197,8 +197,5 @@ func (c *Conn) acknowledge(now mono.Time, n int) {
 	c.snd.loss.removeBefore(c.snd.buf.first)
 	c.snd.lastAcked = now
 	c.snd.tail.rearm(now, c)
-	if c.snd.buf.n == 0 {
-		c.stats.sndBusy += now.Sub(c.snd.busySince)
-		c.snd.busySince = 0
-	}
+	c.maybeIdle(now)
 }

@@ -78,11 +78,11 @@ func (c *Conn) handleShutdown(now mono.Time) {
 		c.die(nil)
 		return
 	}
-	c.peerGone(ErrPeerShutdown)
+	c.peerGone(now, ErrPeerShutdown)
 }
 
 // peerGone turns to delivering what is left; err is what the reader sees last.
-func (c *Conn) peerGone(err error) {
+func (c *Conn) peerGone(now mono.Time, err error) {
 	if c.state == stateClosing {
 		c.die(err)
 		return
@@ -93,6 +93,7 @@ func (c *Conn) peerGone(err error) {
 	c.state = stateEnding
 	c.endErr = err
 	c.snd.release(c.ep.cache)
+	c.maybeIdle(now)
 	if err == ErrPeerShutdown {
 		c.events = append(c.events, Event{Kind: EventPeerShutdown})
 	}

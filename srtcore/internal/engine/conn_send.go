@@ -50,6 +50,15 @@ func (s *sender) pacingDeadline(c *Conn) mono.Time {
 	return s.pacer.next
 }
 
+// maybeIdle follows whatever takes packets out of the buffer: it ends the time
+// with data to send once nothing is left.
+func (c *Conn) maybeIdle(now mono.Time) {
+	if c.snd.buf.n == 0 && c.snd.busySince != 0 {
+		c.stats.sndBusy += now.Sub(c.snd.busySince)
+		c.snd.busySince = 0
+	}
+}
+
 // SendSpace returns how many messages Send takes now.
 func (c *Conn) SendSpace() int {
 	if c.state != stateConnected {

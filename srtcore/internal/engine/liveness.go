@@ -37,7 +37,7 @@ func (c *Conn) advanceLiveness(now mono.Time) {
 	}
 	if now.Sub(c.live.lastHeard) >= c.cfg.PeerIdle {
 		c.ctl.shutdown = true
-		c.peerGone(ErrPeerIdle)
+		c.peerGone(now, ErrPeerIdle)
 		return
 	}
 	if now.Sub(c.live.lastSaid) >= keepAliveAfter {

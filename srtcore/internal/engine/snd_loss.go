@@ -193,4 +193,5 @@ func (c *Conn) sndDropTooLate(now mono.Time) {
 	}
 	c.stats.sndDrop.addN(k, c.snd.buf.drop(k, c.ep.cache))
 	c.snd.loss.removeBefore(c.snd.buf.first)
+	c.maybeIdle(now)
 }
