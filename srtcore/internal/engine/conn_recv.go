@@ -75,7 +75,6 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 	c.rcv.resync.run = 0
 	c.noteGap(now, h, off)
 	c.rcv.tsbpd.tame(now, b.Header())
-	c.stats.recvUnique.add(payload)
 	c.rcv.buf.put(off, c.open(b, h, payload))
 	c.rcv.ack.onData(now, c)
 }
@@ -120,6 +119,7 @@ func (c *Conn) noteGap(now mono.Time, h wire.DataHeader, off int) {
 // tombstone if it cannot be read. Either way it counts as received.
 func (c *Conn) open(b *dgram.Buf, h wire.DataHeader, payload int) *dgram.Buf {
 	if c.km.open(b.Payload(), h) {
+		c.stats.recvUnique.add(payload)
 		return b
 	}
 	c.stats.undecrypt.add(payload)

@@ -70,7 +70,7 @@ type Stats struct {
 	Age time.Duration
 
 	Sent, SentUnique, Retrans          Count
-	Recv, RecvUnique                   Count
+	Recv, RecvUnique                   Count // unique: and decrypted
 	SndLoss, SndDrop, RcvLoss, RcvDrop Count
 	Undecrypt, Belated                 Count
 	RcvRetrans                         uint64
@@ -86,10 +86,10 @@ type Stats struct {
 	CapacityPkts                 int   // link capacity, packets/s
 	MaxBW                        int64 // bytes/s in force
 	MSS                          int
-	SndBufPkts, SndBufBytes      int
+	SndBufPkts, SndBufBytes      int // bytes with headers, as libsrt counts them
 	SndBufSpan                   time.Duration
 	SndBufFreePkts               int
-	RcvBufPkts, RcvBufBytes      int
+	RcvBufPkts, RcvBufBytes      int // bytes of payload alone, as libsrt counts them
 	RcvBufSpan                   time.Duration
 	RcvBufFreePkts               int
 	RcvTSBPDDelay, SndTSBPDDelay time.Duration
@@ -106,7 +106,7 @@ func (c *Conn) Stats(now mono.Time) Stats {
 	s.FlowWindow, s.FlightSize = c.snd.window, c.snd.buf.sent
 	s.RTT, s.RTTVar = c.rtt.smoothed, c.rtt.variance
 	s.CapacityPkts = max(c.rcv.rate.capacity(), int(c.stats.peerCapacity))
-	s.SndBufPkts, s.SndBufBytes = c.snd.buf.n, c.snd.buf.bytes
+	s.SndBufPkts, s.SndBufBytes = c.snd.buf.n, c.snd.buf.bytes+c.snd.buf.n*wireOverhead
 	s.SndBufFreePkts = max(c.snd.buf.limit-c.snd.buf.n, 0)
 	s.RcvBufPkts, s.RcvBufBytes = c.rcv.buf.count, c.rcv.buf.bytes
 	s.RcvBufFreePkts = c.availBuf()

@@ -41,3 +41,23 @@ func TestSndDurationOnlyGrows(t *testing.T) {
 		t.Errorf("grew to %v with nothing to send", d)
 	}
 }
+
+// What libsrt counts where: an undecryptable packet is not a unique one, and the
+// sender's buffer is measured with headers, the receiver's without.
+func TestStatsMeanings(t *testing.T) {
+	p := newWirePair(t, DefaultConfig())
+	p.send(2)
+	if s := p.conns[0].Stats(p.now); s.SndBufPkts != 2 || s.SndBufBytes != 2*(1316+44) {
+		t.Errorf("sender holds %d packets, %d bytes", s.SndBufPkts, s.SndBufBytes)
+	}
+	p.turn()
+	if s := p.conns[1].Stats(p.now); s.RcvBufPkts != 2 || s.RcvBufBytes != 2*1316 {
+		t.Errorf("receiver holds %d packets, %d bytes", s.RcvBufPkts, s.RcvBufBytes)
+	}
+	p.injectData(p.conns[1].rcv.buf.end(), wire.KKEven)
+	s := p.conns[1].Stats(p.now)
+	if s.Recv.Packets != 3 || s.RecvUnique.Packets != 2 || s.Undecrypt.Packets != 1 || s.RcvDrop.Packets != 1 {
+		t.Errorf("received %d, unique %d, undecrypted %d, dropped %d; want 3, 2, 1, 1",
+			s.Recv.Packets, s.RecvUnique.Packets, s.Undecrypt.Packets, s.RcvDrop.Packets)
+	}
+}
