@@ -27,6 +27,9 @@ const (
 	pacerBurst = 4 * time.Millisecond
 	// inputWindow is how long input is counted for one measurement.
 	inputWindow = 500 * time.Millisecond
+	// inputPause is longer than a window may take: the input paused, and says
+	// nothing about its rate.
+	inputPause = 4 * inputWindow
 )
 
 func (p *pacer) init(cfg *Config) {
@@ -79,14 +82,17 @@ func (p *pacer) input(now mono.Time, payload int) {
 		p.windowStart = now
 	}
 	if d := now.Sub(p.windowStart); d >= inputWindow {
-		rate := p.windowBytes * int64(time.Second) / int64(d)
-		if p.measured == 0 || d > 4*inputWindow {
-			p.measured = rate
-		} else {
-			p.measured = (3*p.measured + rate) / 4
+		if d <= inputPause {
+			p.measure(p.windowBytes * int64(time.Second) / int64(d))
 		}
 		p.windowStart, p.windowBytes = now, 0
-		p.update()
 	}
 	p.windowBytes += int64(payload + wireOverhead)
+}
+
+// measure takes the rate of one window: a higher one at once, because what it
+// is held against waits until then, a lower one smoothed.
+func (p *pacer) measure(rate int64) {
+	p.measured = max(rate, (3*p.measured+rate)/4)
+	p.update()
 }

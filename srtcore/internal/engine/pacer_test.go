@@ -62,3 +62,41 @@ func TestRexmitBudget(t *testing.T) {
 		t.Fatal("four new packets at 25 percent must pay for exactly one")
 	}
 }
+
+// feed hands in 100 packets of 1316 bytes a second for d and returns the end.
+func feed(p *pacer, now mono.Time, d time.Duration) mono.Time {
+	for end := now.Add(d); now < end; now = now.Add(10 * time.Millisecond) {
+		p.input(now, 1316)
+	}
+	return now
+}
+
+// A pause of the input is not a lower rate: what follows it may go as before.
+func TestPacerKeepsTheInputRateOverAPause(t *testing.T) {
+	var p pacer
+	p.init(&Config{OverheadBW: 25})
+	now := feed(&p, mono.Time(time.Second), 5*time.Second)
+	before := p.bandwidth()
+	if want := int64(136000 * 125 / 100); before < want*99/100 || before > want*101/100 {
+		t.Fatalf("%d bytes/s, want about %d", before, want)
+	}
+	now = now.Add(time.Minute)
+	p.input(now, 1316)
+	if got := p.bandwidth(); got < before*99/100 {
+		t.Errorf("%d bytes/s after a pause, %d before", got, before)
+	}
+}
+
+// An input that grows is followed at the next measurement: until then packets
+// queue, and in live mode they are late.
+func TestPacerFollowsARisingInputAtOnce(t *testing.T) {
+	var p pacer
+	p.init(&Config{OverheadBW: 25})
+	now := feed(&p, mono.Time(time.Second), 3*time.Second)
+	for end := now.Add(2*inputWindow + 20*time.Millisecond); now < end; now = now.Add(time.Millisecond) {
+		p.input(now, 1316)
+	}
+	if got, want := p.bandwidth(), int64(1360_000*125/100); got < want*95/100 {
+		t.Errorf("%d bytes/s a second after the input rose to %d", got, want*100/125)
+	}
+}
