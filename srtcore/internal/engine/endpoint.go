@@ -13,12 +13,12 @@ import (
 // Endpoint is everything SRT on one UDP port: the connections, told apart by
 // their Destination SRT Socket ID, and at most one listener.
 type Endpoint struct {
-	cache  *dgram.Cache
-	rand   io.Reader
-	conns  map[wire.SocketID]*Conn
-	byPeer map[peerKey]*Conn // accepted ones, to answer repeated conclusions
-	nextID wire.SocketID
-	lis    *listener
+	cache    *dgram.Cache
+	rand     io.Reader
+	conns    map[wire.SocketID]*Conn
+	accepted accepted
+	nextID   wire.SocketID
+	lis      *listener
 
 	replies  []reply
 	events   []Event
@@ -28,12 +28,6 @@ type Endpoint struct {
 	ranges  []wire.SeqRange
 	exts    []wire.Extension
 	scratch []byte
-}
-
-// peerKey names a connection as its peer does.
-type peerKey struct {
-	addr netip.AddrPort
-	id   wire.SocketID
 }
 
 // reply is a handshake message that belongs to no connection.
@@ -55,10 +49,10 @@ type EndpointCounters struct {
 // NewEndpoint returns an Endpoint without connections.
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	e := &Endpoint{
-		cache:  cfg.Cache,
-		rand:   cfg.Rand,
-		conns:  make(map[wire.SocketID]*Conn),
-		byPeer: make(map[peerKey]*Conn),
+		cache:    cfg.Cache,
+		rand:     cfg.Rand,
+		conns:    make(map[wire.SocketID]*Conn),
+		accepted: make(accepted),
 	}
 	e.nextID = wire.SocketID(e.randUint32() & socketIDMask)
 	return e
@@ -174,8 +168,5 @@ func (e *Endpoint) add(c *Conn) { e.conns[c.id] = c }
 // remove forgets a dead connection.
 func (e *Endpoint) remove(c *Conn) {
 	delete(e.conns, c.id)
-	key := peerKey{c.peer, c.peerID}
-	if e.byPeer[key] == c {
-		delete(e.byPeer, key)
-	}
+	e.accepted.remove(c)
 }

@@ -23,6 +23,12 @@ type listener struct {
 	pending map[peerKey]*Request // waiting for Accept or Reject
 }
 
+// peerKey names a connection as its caller does.
+type peerKey struct {
+	addr netip.AddrPort
+	id   wire.SocketID
+}
+
 const (
 	// cookieSpan is how long a cookie is good, at least; twice that at most.
 	cookieSpan = time.Minute
@@ -93,12 +99,8 @@ func (e *Endpoint) answerConclusion(now mono.Time, ts wire.Timestamp, m *wire.Ha
 		return nil
 	}
 	key := peerKey{d.From, m.SocketID}
-	if c := e.byPeer[key]; c != nil {
-		if c.initSeq == m.InitSeq {
-			c.hs.sendNow = true
-			return c
-		}
-		c.Abort(now) // a caller that began anew with the same id
+	if c := e.accepted.find(d.From, m.SocketID); c != nil {
+		c.repeatedConclusion(now, m)
 		return c
 	}
 	if e.lis.pending[key] != nil {
@@ -113,6 +115,18 @@ func (e *Endpoint) answerConclusion(now mono.Time, ts wire.Timestamp, m *wire.Ha
 	e.lis.pending[key] = r
 	e.events = append(e.events, Event{Kind: EventRequest, Request: r})
 	return nil
+}
+
+// repeatedConclusion answers a conclusion again, or makes way for a caller that
+// began anew with the same id, and will ask again. There is no SHUTDOWN: it
+// would reach the new one.
+func (c *Conn) repeatedConclusion(now mono.Time, m *wire.Handshake) {
+	c.check.mutate(now)
+	if c.initSeq == m.InitSeq {
+		c.hs.sendNow = true
+		return
+	}
+	c.die(ErrPeerShutdown)
 }
 
 // checkRequest reads the extensions into r and names what forbids them, or 0.
@@ -187,23 +201,10 @@ func (e *Endpoint) Accept(now mono.Time, r *Request, cfg *Config) (*Conn, error)
 	c.live.init(now)
 	c.buildResponse(&r.hs, rsp)
 	c.hs.sendNow = true
-	e.replaceSilent(now, r.Peer)
+	e.accepted.replaceSilent(now, r.Peer)
 	e.add(c)
-	e.byPeer[peerKey{c.peer, c.peerID}] = c
+	e.accepted.add(c)
 	return c, nil
-}
-
-// silentAfter: a connection from the same address that has been silent for
-// longer (keepalives come every second) is a dead one of a restarted caller.
-const silentAfter = 2500 * time.Millisecond
-
-// replaceSilent ends dead connections from the address of a new one.
-func (e *Endpoint) replaceSilent(now mono.Time, peer netip.AddrPort) {
-	for key, c := range e.byPeer {
-		if key.addr == peer && now.Sub(c.live.lastHeard) > silentAfter {
-			c.live.lastHeard = now.Add(-c.cfg.PeerIdle)
-		}
-	}
 }
 
 // takeKMReq reads the caller's key material and returns the KMRSP content (nil:

@@ -41,3 +41,58 @@ func TestListenersDoNotAnswerEachOther(t *testing.T) {
 		t.Errorf("%d bad handshakes counted, want 2", e.counters.BadHandshake)
 	}
 }
+
+// reborn gives the wirePair's caller a successor at the same address.
+func (p *wirePair) reborn(cfg Config, id wire.SocketID) {
+	p.ends[0] = NewEndpoint(EndpointConfig{Rand: rand.Reader, Cache: p.cache})
+	if id != 0 {
+		p.ends[0].nextID = id - 1
+	}
+	p.conns[0] = p.ends[0].Dial(p.now, &cfg, p.addrs[1])
+}
+
+// A caller that begins anew with the same socket id is served; a SHUTDOWN meant
+// for its former life would reach the new one.
+func TestRestartedCallerWithTheSameSocketID(t *testing.T) {
+	cfg := DefaultConfig()
+	p := newWirePair(t, cfg)
+	old := p.conns[1]
+	p.reborn(cfg, p.conns[0].id)
+	for range 300 {
+		p.turn()
+		old.PollTransmit(p.now, &p.batch)
+		for _, o := range p.batch.Control {
+			if h, _, _ := wire.ParseControl(o.Data); h.Type == wire.CtrlShutdown {
+				t.Fatal("SHUTDOWN to the new caller")
+			}
+		}
+	}
+	if !old.Dead() {
+		t.Error("the old connection is still there")
+	}
+	if p.conns[0].state != stateConnected || p.conns[1] == old || p.ends[1].Conns() != 1 {
+		t.Error("the new caller is not served")
+	}
+}
+
+// A new connection ends what is left of the caller that had its address before,
+// but not the quiet connections of a caller that is alive.
+func TestSilentConnectionsOfTheSameAddress(t *testing.T) {
+	for _, alive := range []bool{false, true} {
+		cfg := DefaultConfig()
+		p := newWirePair(t, cfg)
+		quiet := p.conns[1]
+		if alive {
+			p.reborn(cfg, p.conns[0].id+100)
+			p.run(10 * time.Millisecond)
+		}
+		quiet.live.lastHeard = p.now.Add(-3 * time.Second)
+		p.reborn(cfg, p.conns[0].id+100)
+		p.run(10 * time.Millisecond)
+		quiet.HandleTimeout(p.now)
+		quiet.PollEvent()
+		if quiet.Dead() == alive {
+			t.Errorf("caller alive %v: connection ended %v", alive, quiet.Dead())
+		}
+	}
+}
