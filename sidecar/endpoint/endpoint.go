@@ -52,7 +52,8 @@ type Traits struct {
 	// negative: as long as it takes.
 	StartWait time.Duration
 	// Patience is how long a source may be held up by an output that is up but
-	// slow; negative: as long as it takes.
+	// takes nothing; negative: as long as it takes. While the output takes
+	// something, a source with any patience waits for it.
 	Patience time.Duration
 }
 

@@ -15,10 +15,15 @@ type srtSink struct {
 
 func newSRTSink(c *srtcore.Conn) *srtSink { return &srtSink{session: session{c}} }
 
-// TakeTime tells the sink that its source can wait. Without it a file would
-// fill the sender's buffer at once, and what the link carries more than a
-// second later would be dropped as too late.
-func (s *srtSink) TakeTime() { s.pace = &pace{limit: leastUnderWay} }
+// TakeTime tells the sink that its source can wait: a file, or a stream that
+// may be one. Without it a file would fill the sender's buffer at once, and what
+// the link carries more than a second later would be dropped as too late.
+func (s *srtSink) TakeTime(file bool) {
+	s.pace = &pace{limit: firstOfStream}
+	if file {
+		s.pace.limit = firstOfFile
+	}
+}
 
 // WriteBatch implements Sink.
 func (s *srtSink) WriteBatch(msgs [][]byte) error {

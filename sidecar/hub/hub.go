@@ -60,9 +60,10 @@ func (h *Hub) End() {
 }
 
 // Join adds a reader whose queue holds at most limit bytes (at least one
-// message). It hears what is published from now on.
-func (h *Hub) Join(limit int) *Reader {
-	r := &Reader{hub: h, limit: limit, ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+// message). It hears what is published from now on. room, if not nil, gets a
+// token when the reader has room again; several readers may share it.
+func (h *Hub) Join(limit int, room chan<- struct{}) *Reader {
+	r := &Reader{hub: h, limit: limit, ready: make(chan struct{}, 1), room: room}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.readers = append(h.readers, r)

@@ -48,7 +48,7 @@ func wantRun(t *testing.T, got []int, first, last int) {
 
 func TestEveryReaderGetsEverything(t *testing.T) {
 	h := New()
-	a, b := h.Join(1<<20), h.Join(1<<20)
+	a, b := h.Join(1<<20, nil), h.Join(1<<20, nil)
 	for i := range 100 {
 		h.Publish(msg(i), epoch)
 	}
@@ -58,7 +58,7 @@ func TestEveryReaderGetsEverything(t *testing.T) {
 
 func TestSlowReaderLosesItsOldestOnly(t *testing.T) {
 	h := New()
-	slow, fine := h.Join(10*8), h.Join(1<<20)
+	slow, fine := h.Join(10*8, nil), h.Join(1<<20, nil)
 	for i := range 100 {
 		h.Publish(msg(i), epoch)
 	}
@@ -74,7 +74,7 @@ func TestSlowReaderLosesItsOldestOnly(t *testing.T) {
 
 func TestOneMessageAlwaysFits(t *testing.T) {
 	h := New()
-	r := h.Join(0)
+	r := h.Join(0, nil)
 	h.Publish(msg(1), epoch)
 	h.Publish(msg(2), epoch)
 	wantRun(t, take(t, r), 2, 2)
@@ -83,7 +83,7 @@ func TestOneMessageAlwaysFits(t *testing.T) {
 func TestJoinHearsOnlyWhatComesAfter(t *testing.T) {
 	h := New()
 	h.Publish(msg(0), epoch)
-	r := h.Join(100)
+	r := h.Join(100, nil)
 	h.Publish(msg(1), epoch)
 	wantRun(t, take(t, r), 1, 1)
 	if s := h.Stats(); s.Messages != 2 || s.Unheard != 1 {
@@ -93,7 +93,7 @@ func TestJoinHearsOnlyWhatComesAfter(t *testing.T) {
 
 func TestEndComesAfterTheRest(t *testing.T) {
 	h := New()
-	r := h.Join(100)
+	r := h.Join(100, nil)
 	h.Publish(msg(0), epoch)
 	h.End()
 	h.Publish(msg(1), epoch)
@@ -101,14 +101,14 @@ func TestEndComesAfterTheRest(t *testing.T) {
 	if _, err := r.Next(t.Context(), make([]*Payload, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("after the end: %v, want EOF", err)
 	}
-	if _, err := h.Join(1).Next(t.Context(), make([]*Payload, 1)); !errors.Is(err, io.EOF) {
+	if _, err := h.Join(1, nil).Next(t.Context(), make([]*Payload, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("joined after the end: %v, want EOF", err)
 	}
 }
 
 func TestLeavingDisturbsNobody(t *testing.T) {
 	h := New()
-	a, b := h.Join(1000), h.Join(1000)
+	a, b := h.Join(1000, nil), h.Join(1000, nil)
 	h.Publish(msg(0), epoch)
 	a.Leave()
 	a.Leave()
@@ -121,7 +121,7 @@ func TestLeavingDisturbsNobody(t *testing.T) {
 
 func TestDropBefore(t *testing.T) {
 	h := New()
-	r := h.Join(1000)
+	r := h.Join(1000, nil)
 	for i := range 10 {
 		h.Publish(msg(i), epoch.Add(time.Duration(i)*time.Second))
 	}
@@ -134,36 +134,53 @@ func TestDropBefore(t *testing.T) {
 func TestNextEndsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := New().Join(1).Next(ctx, make([]*Payload, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := New().Join(1, nil).Next(ctx, make([]*Payload, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
 
-func TestWaitRoom(t *testing.T) {
-	h := New()
-	r := h.Join(4 * 8)
+func TestRoom(t *testing.T) {
+	h, room := New(), make(chan struct{}, 1)
+	r := h.Join(4*8, room)
 	for i := range 4 {
 		h.Publish(msg(i), epoch)
 	}
-	if !r.Full(8) {
+	if !r.Full(8) || r.HasRoom() {
 		t.Error("a full queue does not say so")
 	}
-	if r.WaitRoom(t.Context(), 0) {
-		t.Error("room in a full queue")
-	}
-	done := make(chan bool)
-	go func() { done <- r.WaitRoom(t.Context(), -1) }()
 	wantRun(t, take(t, r), 0, 3)
-	if !<-done {
-		t.Error("room was not seen")
+	<-room
+	if r.Full(8) || !r.HasRoom() {
+		t.Error("no room in an empty queue")
 	}
 	for i := range 4 {
 		h.Publish(msg(i), epoch)
 	}
-	go func() { done <- r.WaitRoom(t.Context(), -1) }()
 	r.Leave()
-	if !<-done {
+	<-room
+	if r.Full(8) || !r.HasRoom() {
 		t.Error("a reader that left holds the source up")
+	}
+}
+
+func TestWhatIsNotSentIsCounted(t *testing.T) {
+	h := New()
+	r := h.Join(1000, nil)
+	for i := range 10 {
+		h.Publish(msg(i), epoch)
+	}
+	var dst [3]*Payload
+	n, err := r.Next(t.Context(), dst[:])
+	if n != 3 || err != nil {
+		t.Fatal(n, err)
+	}
+	r.Lost(dst[:n])
+	if s := r.Stats(); s.Read != 0 || s.Dropped != 3 || s.DroppedBytes != 24 {
+		t.Errorf("a batch was lost: %+v", s)
+	}
+	r.Leave()
+	if s := r.Stats(); s.Dropped != 10 || s.Queued != 0 {
+		t.Errorf("a queue was left: %+v", s)
 	}
 }
 
@@ -173,7 +190,7 @@ func TestSharedPayloadsStayWhole(t *testing.T) {
 	h := New()
 	var wg sync.WaitGroup
 	for i := range 8 {
-		r := h.Join(50 * 512)
+		r := h.Join(50*512, nil)
 		wg.Go(func() { readAll(t, r, i%2 == 1) })
 	}
 	for i := range 5000 {
@@ -206,7 +223,7 @@ func readAll(t *testing.T, r *Reader, leaveEarly bool) {
 
 func TestSteadyStateDoesNotAllocate(t *testing.T) {
 	h := New()
-	r := h.Join(1 << 20)
+	r := h.Join(1<<20, nil)
 	dst, m := make([]*Payload, 8), make([]byte, 1316)
 	n := testing.AllocsPerRun(1000, func() {
 		h.Publish(m, epoch)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Reader is one reader's queue. Next and Leave belong to the reader; WaitRoom
-// to a source that chooses to be patient with it.
+// Reader is one reader's queue. Next, Lost and Leave belong to the reader; Full
+// and HasRoom to a source that chooses to be patient with it.
 type Reader struct {
 	hub   *Hub
 	limit int
@@ -22,8 +22,8 @@ type Reader struct {
 	left  bool
 	stats ReaderStats
 
-	ready chan struct{} // something to read, or the end
-	room  chan struct{} // room again, or nobody left to wait for
+	ready chan struct{}   // something to read, or the end
+	room  chan<- struct{} // room again, or nobody left to wait for; may be nil
 }
 
 // ReaderStats is what one reader got and lost.
@@ -122,9 +122,15 @@ func (r *Reader) tellRoom() {
 	}
 }
 
-// hasRoom leaves half the queue free, so that a waiting source gets to publish
-// more than one message a wake-up.
 func (r *Reader) hasRoom() bool { return r.bytes <= r.limit/2 || r.left }
+
+// HasRoom reports whether half the queue is free: a source that has waited gets
+// to publish more than one message.
+func (r *Reader) HasRoom() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.hasRoom()
+}
 
 // DropBefore drops, and counts, what was published before t: after a pause
 // live media is of no use any more.
@@ -149,39 +155,26 @@ func (r *Reader) Full(n int) bool {
 	return r.bytes+n > r.limit && !r.left
 }
 
-// WaitRoom waits until half the queue is free, at most for d (negative: as
-// long as it takes), and reports whether it is.
-func (r *Reader) WaitRoom(ctx context.Context, d time.Duration) bool {
-	var expired <-chan time.Time
-	if d >= 0 {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		expired = t.C
-	}
-	for {
-		r.mu.Lock()
-		ok := r.hasRoom()
-		r.mu.Unlock()
-		if ok {
-			return true
-		}
-		select {
-		case <-r.room:
-		case <-expired:
-			return false
-		case <-ctx.Done():
-			return false
-		}
+// Lost releases payloads that Next has handed out and that could not be sent
+// any more, and counts them as dropped instead of read.
+func (r *Reader) Lost(payloads []*Payload) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, p := range payloads {
+		r.stats.Read--
+		r.stats.Dropped++
+		r.stats.DroppedBytes += uint64(len(p.b))
+		p.Release()
 	}
 }
 
-// Leave ends the reading. What is queued is released, uncounted.
+// Leave ends the reading. What is queued is dropped, and counted.
 func (r *Reader) Leave() {
 	r.hub.leave(r)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.n > 0 {
-		r.pop().Release()
+		r.dropOldest()
 	}
 	r.left = true
 	signal(r.ready)
@@ -197,7 +190,7 @@ func (r *Reader) Stats() ReaderStats {
 	return s
 }
 
-func signal(c chan struct{}) {
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

@@ -52,7 +52,7 @@ func (o *output) serve(ctx context.Context) error {
 		}
 		if err == nil {
 			bo.after(steady)
-			queue := o.r.hub.Join(o.r.cfg.Queue)
+			queue := o.r.hub.Join(o.r.cfg.Queue, o.room)
 			wg.Go(func() {
 				o.deliver(ctx, sink, queue)
 				queue.Leave()
@@ -84,12 +84,13 @@ func (o *output) addGone(s hub.ReaderStats) {
 // nil, or the session's.
 func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
 	s := newSession(sink, queue)
-	if t, ok := sink.(unhurried); ok && o.r.source.traits.Patience < 0 {
-		t.TakeTime()
+	if t, ok := sink.(unhurried); ok && o.r.source.traits.Patience != 0 {
+		t.TakeTime(o.r.source.traits.Patience < 0)
 	}
 	o.dropStale(queue)
 	o.begin(s)
 	o.markSeen()
+	o.tellRoom()
 	o.r.log.Info("output up", about(o.sink, s, nil)...)
 	stop := context.AfterFunc(ctx, sink.Abort)
 	err := o.copy(s.context(ctx), sink, queue)
@@ -104,6 +105,7 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	s.end()
 	o.warnDrops(s)
 	o.finish(s, err)
+	o.tellRoom()
 	o.r.log.Info("output ended", append(about(o.sink, s, err), "dropped", queue.Stats().Dropped)...)
 	return err
 }
@@ -147,8 +149,12 @@ func (o *output) dropStale(queue *hub.Reader) {
 }
 
 func (o *output) copy(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
-	payloads := make([]*hub.Payload, batchSize)
-	msgs := make([][]byte, 0, batchSize)
+	batch := batchSize
+	if o.r.source.traits.Patience != 0 {
+		batch = patientBatch
+	}
+	payloads := make([]*hub.Payload, batch)
+	msgs := make([][]byte, 0, batch)
 	for {
 		n, err := queue.Next(ctx, payloads)
 		if err != nil {
@@ -158,12 +164,12 @@ func (o *output) copy(ctx context.Context, sink endpoint.Sink, queue *hub.Reader
 		for _, p := range payloads[:n] {
 			msgs = append(msgs, p.Bytes())
 		}
-		err = sink.WriteBatch(msgs)
+		if err := sink.WriteBatch(msgs); err != nil {
+			queue.Lost(payloads[:n])
+			return err
+		}
 		for _, p := range payloads[:n] {
 			p.Release()
-		}
-		if err != nil {
-			return err
 		}
 	}
 }

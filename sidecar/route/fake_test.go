@@ -71,6 +71,7 @@ func (s *fakeSourceSession) Close() error {
 type fakeSink struct {
 	traits  endpoint.Traits
 	answers chan error
+	gate    chan struct{} // not nil: each write of a session waits for a token
 	mu      sync.Mutex
 	got     []*fakeSinkSession
 	changed chan struct{}
@@ -141,6 +142,12 @@ type fakeSinkSession struct {
 }
 
 func (s *fakeSinkSession) WriteBatch(msgs [][]byte) error {
+	if s.of.gate != nil {
+		select {
+		case <-s.of.gate:
+		case <-s.done:
+		}
+	}
 	select {
 	case <-s.done:
 		return errors.New("connection lost")

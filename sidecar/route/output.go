@@ -3,6 +3,7 @@ package route
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -18,18 +19,20 @@ type output struct {
 	seen chan struct{} // closed when it was up once, or never will be
 	once sync.Once
 
-	queue   *hub.Reader // dialling only
+	queue   *hub.Reader   // dialling only
+	room    chan struct{} // a queue has room, or a session came or went
+	over    atomic.Bool   // it takes nothing any more
 	mu      sync.Mutex
 	final   error // why it failed for good
-	stalled bool  // it had its chance; no more patience until it has room again
 	tail    error // what its last close could not deliver
 	gone    hub.ReaderStats
+	stalled bool // the source's: it had its chance; no more patience until it has room again
 }
 
 func newOutput(r *Route, e endpoint.SinkEnd) *output {
-	o := &output{end: newEnd(e), r: r, sink: e, seen: make(chan struct{})}
+	o := &output{end: newEnd(e), r: r, sink: e, seen: make(chan struct{}), room: make(chan struct{}, 1)}
 	if !o.traits.Listens {
-		o.queue = r.hub.Join(r.cfg.Queue)
+		o.queue = r.hub.Join(r.cfg.Queue, o.room)
 	}
 	return o
 }
@@ -38,6 +41,8 @@ func (o *output) markSeen() { o.once.Do(func() { close(o.seen) }) }
 
 func (o *output) run(ctx context.Context) {
 	defer o.markSeen()
+	defer o.tellRoom()
+	defer o.over.Store(true)
 	var err error
 	if o.traits.Listens {
 		err = o.serve(ctx)
@@ -138,17 +143,4 @@ func (o *output) open(ctx context.Context) (endpoint.Sink, error) {
 	ctx, cancel := o.giveUpContext(ctx, o.r.cfg.GiveUp)
 	defer cancel()
 	return o.sink.OpenSink(ctx)
-}
-
-// waitRoom holds the source up, for d at most, while this output is up and its
-// queue is full. A caller of a listening output never holds the source up.
-func (o *output) waitRoom(ctx context.Context, n int, d time.Duration) {
-	if o.queue == nil || !o.queue.Full(n) {
-		o.stalled = false
-		return
-	}
-	if o.stalled || d > 0 && !o.isUp() {
-		return
-	}
-	o.stalled = !o.queue.WaitRoom(ctx, d)
 }

@@ -23,8 +23,9 @@ type (
 		Err() error
 	}
 	statter interface{ SRTStats() srtcore.Stats }
-	// unhurried is a sink that can spread a source that need not be live.
-	unhurried interface{ TakeTime() }
+	// unhurried is a sink that can spread a source that waits for it: one that
+	// is a file for sure, or one that may be live.
+	unhurried interface{ TakeTime(file bool) }
 )
 
 // session is one connection of an end.

@@ -82,19 +82,6 @@ func (s *session) snapshot(now time.Time) SessionSnapshot {
 
 func (o *output) snapshot(now time.Time) EndSnapshot {
 	s := o.end.snapshot(now)
-	if o.queue != nil {
-		s.Queue = o.queue.Stats()
-		return s
-	}
-	o.mu.Lock()
-	s.Queue = o.gone
-	o.mu.Unlock()
-	for _, c := range s.Sessions {
-		s.Queue.Read += c.Queue.Read
-		s.Queue.Dropped += c.Queue.Dropped
-		s.Queue.DroppedBytes += c.Queue.DroppedBytes
-		s.Queue.Queued += c.Queue.Queued
-		s.Queue.QueuedBytes += c.Queue.QueuedBytes
-	}
+	s.Queue = o.queueStats()
 	return s
 }

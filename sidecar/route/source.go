@@ -132,13 +132,3 @@ func (r *Route) awaitOutputs(ctx context.Context, d time.Duration) {
 		}
 	}
 }
-
-// bePatient holds a source up that can be held up, while an output that is up
-// has no room for a message of n bytes.
-func (r *Route) bePatient(ctx context.Context, n int) {
-	if p := r.source.traits.Patience; p != 0 {
-		for _, o := range r.outputs {
-			o.waitRoom(ctx, n, p)
-		}
-	}
-}
