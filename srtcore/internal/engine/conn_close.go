@@ -6,15 +6,22 @@ import (
 	"github.com/weirline/weirline/srtcore/internal/mono"
 )
 
-// closing is this side's graceful end. The peer's receiver may throw away what
-// is not yet due when SHUTDOWN arrives, so the connection is held until all is
-// acknowledged and, after that, for the peer's latency.
+// closing is the graceful end, of either side. The peer's receiver may throw
+// away what is not yet due when SHUTDOWN arrives, so this side holds the
+// connection until all is acknowledged and, after that, for the peer's latency.
+// A SHUTDOWN received may have overtaken the peer's last packets.
 type closing struct {
-	giveUp mono.Time // closes then, acknowledged or not
+	giveUp mono.Time // this side closes then, acknowledged or not
+
+	overtaking bool      // packets that the peer's SHUTDOWN overtook may come
+	comeBy     mono.Time // until then
 }
 
 // holdMargin covers the peer's own lateness in delivering.
 const holdMargin = 20 * time.Millisecond
+
+// overtakeMargin is how far the network may bring SHUTDOWN before its time.
+const overtakeMargin = 20 * time.Millisecond
 
 // Close ends the connection gracefully: what was sent is delivered, within
 // bounds (latency, round-trip time and Linger), then SHUTDOWN.
@@ -43,10 +50,12 @@ func (c *Conn) Abort(now mono.Time) {
 
 // nextDeadline is the end of the hold, or of all patience.
 func (cl *closing) nextDeadline(c *Conn) mono.Time {
-	if c.state != stateClosing {
+	switch {
+	case c.state == stateEnding && cl.overtaking:
+		return cl.comeBy
+	case c.state != stateClosing:
 		return mono.Never
-	}
-	if c.snd.buf.n == 0 {
+	case c.snd.buf.n == 0:
 		return mono.Min(c.holdUntil(), cl.giveUp)
 	}
 	return cl.giveUp
@@ -61,6 +70,9 @@ func (c *Conn) holdUntil() mono.Time {
 }
 
 func (c *Conn) advanceClosing(now mono.Time) {
+	if now >= c.closing.comeBy {
+		c.closing.overtaking = false
+	}
 	if c.state != stateClosing {
 		return
 	}
@@ -95,13 +107,14 @@ func (c *Conn) peerGone(now mono.Time, err error) {
 	c.snd.release(c.ep.cache)
 	c.maybeIdle(now)
 	if err == ErrPeerShutdown {
+		c.closing.overtaking, c.closing.comeBy = true, now.Add(overtakeMargin)
 		c.events = append(c.events, Event{Kind: EventPeerShutdown})
 	}
 }
 
 // maybeEnd says EventClosed once everything received has been taken.
 func (c *Conn) maybeEnd() {
-	if c.state == stateEnding && c.rcv.buf.count == 0 {
+	if c.state == stateEnding && c.rcv.buf.count == 0 && !c.closing.overtaking {
 		c.die(c.endErr)
 	}
 }

@@ -227,7 +227,7 @@ func TestC02MemoryIsFlat(t *testing.T) {
 		w.RunFor(20 * time.Millisecond)
 		if v.accept && v.secret == "" {
 			p.Control(wire.CtrlShutdown, 0, make([]byte, 4))
-			w.RunFor(20 * time.Millisecond)
+			w.RunFor(50 * time.Millisecond)
 		}
 		p.Heard, h.Sessions, h.Accepted = nil, nil, nil
 		clear(h.conclusions)
