@@ -88,12 +88,13 @@ func (l *lossList[T]) makeRoom() {
 	l.runs = l.base[:n]
 }
 
-// cut removes run i; the front one without moving the others.
-func (l *lossList[T]) cut(i int) {
+// cut removes the runs from i up to j; those at the front without moving the
+// others.
+func (l *lossList[T]) cut(i, j int) {
 	if i == 0 {
-		l.runs = l.runs[1:]
-	} else {
-		l.runs = append(l.runs[:i], l.runs[i+1:]...)
+		l.runs = l.runs[j:]
+	} else if i < j {
+		l.runs = append(l.runs[:i], l.runs[j:]...)
 	}
 	if len(l.runs) == 0 {
 		l.runs = l.base[:0]
@@ -101,40 +102,41 @@ func (l *lossList[T]) cut(i int) {
 }
 
 // remove unlists s and reports whether it was listed.
-func (l *lossList[T]) remove(s seq.Number) bool {
-	i := l.search(s)
-	if i >= len(l.runs) || !l.runs[i].first.LessEq(s) {
-		return false
-	}
-	l.count--
-	r := &l.runs[i]
-	switch {
-	case r.first == r.last:
-		l.cut(i)
-	case s == r.first:
-		r.first = s.Next()
-	case s == r.last:
-		r.last = s.Prev()
-	default:
-		tail := lossRange[T]{s.Next(), r.last, r.info}
-		r.last = s.Prev()
-		l.insert(i+1, tail)
-	}
-	return true
-}
+func (l *lossList[T]) remove(s seq.Number) bool { return l.removeRange(s, s) > 0 }
 
 // removeBefore unlists everything before s and returns how many that were.
 func (l *lossList[T]) removeBefore(s seq.Number) (removed int) {
-	for len(l.runs) > 0 && l.runs[0].last.Less(s) {
-		removed += l.runs[0].size()
-		l.cut(0)
+	if len(l.runs) == 0 || s.LessEq(l.runs[0].first) {
+		return 0
 	}
-	if len(l.runs) > 0 && l.runs[0].first.Less(s) {
-		removed += s.Sub(l.runs[0].first)
-		l.runs[0].first = s
+	return l.removeRange(l.runs[0].first, s.Prev())
+}
+
+// removeRange unlists first..last and returns how many of them were listed.
+func (l *lossList[T]) removeRange(first, last seq.Number) (removed int) {
+	i := l.search(first)
+	if i < len(l.runs) && l.runs[i].first.Less(first) {
+		l.split(i, first)
+		i++
 	}
+	j := i
+	for ; j < len(l.runs) && l.runs[j].last.LessEq(last); j++ {
+		removed += l.runs[j].size()
+	}
+	if j < len(l.runs) && l.runs[j].first.LessEq(last) {
+		removed += last.Sub(l.runs[j].first) + 1
+		l.runs[j].first = last.Next()
+	}
+	l.cut(i, j)
 	l.count -= removed
 	return removed
+}
+
+// split makes s the first of a run of its own; it stands within run i.
+func (l *lossList[T]) split(i int, s seq.Number) {
+	tail := lossRange[T]{s, l.runs[i].last, l.runs[i].info}
+	l.runs[i].last = s.Prev()
+	l.insert(i+1, tail)
 }
 
 func (l *lossList[T]) reset() { l.runs, l.base, l.count = nil, nil, 0 }

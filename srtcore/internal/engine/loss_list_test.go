@@ -78,7 +78,7 @@ func TestLossListAgainstASet(t *testing.T) {
 		for range 100 {
 			first := base.Add(rng.IntN(60))
 			last := first.Add(rng.IntN(5))
-			switch rng.IntN(3) {
+			switch rng.IntN(4) {
 			case 0:
 				l.add(first, last, 0, nil)
 				for s := first; s.LessEq(last); s = s.Next() {
@@ -89,6 +89,15 @@ func TestLossListAgainstASet(t *testing.T) {
 					t.Fatalf("seed %d: remove(%d) disagrees", seed, first)
 				}
 				delete(set, first)
+			case 2:
+				last = first.Add(rng.IntN(30))
+				before := len(set)
+				for s := first; s.LessEq(last); s = s.Next() {
+					delete(set, s)
+				}
+				if n := l.removeRange(first, last); n != before-len(set) {
+					t.Fatalf("seed %d: removed %d of %d..%d, want %d", seed, n, first, last, before-len(set))
+				}
 			default:
 				l.removeBefore(first)
 				for s := range set {

@@ -42,8 +42,8 @@ func (c *Conn) dropHole(now mono.Time, k int) {
 }
 
 // handleDropReq: the sender no longer has a range (draft section 3.2.9). A
-// range that reaches beyond what was seen is taken only at the edge, and only
-// as far as the buffer goes.
+// range may begin anywhere up to the edge of what was seen, and reach beyond it,
+// but not beyond the buffer: then it is nonsense.
 func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 	r, err := wire.ParseDropReq(content)
 	buf := &c.rcv.buf
@@ -51,11 +51,10 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 		c.stats.badPackets++
 		return
 	}
-	first := max(r.First.Sub(buf.first), 0)
+	c.rcv.loss.removeRange(r.First, r.Last)
 	last := r.Last.Sub(buf.first)
-	for off := first; off <= last; off++ {
+	for off := max(r.First.Sub(buf.first), 0); off <= last; off++ {
 		if buf.at(off) == nil {
-			c.rcv.loss.remove(buf.first.Add(off))
 			buf.put(off, tombstone)
 			c.stats.rcvDrop.addN(1, c.stats.avgPayload())
 		}
