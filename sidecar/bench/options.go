@@ -39,6 +39,8 @@ type Options struct {
 	Shared   bool // accepted; callers share sockets as the library sees fit
 	UWait    bool // accepted
 	FileMode bool // refused: live mode only
+
+	NoGSO, NoGRO, Portable bool // as in srtcore.RuntimeConfig
 }
 
 // UnsetMaxBW leaves the bandwidth limit at the library's default.

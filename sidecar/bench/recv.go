@@ -30,6 +30,7 @@ type recvReport struct {
 	Waits     uint64  `json:"epoll_waits"`
 	P50       decimal `json:"lat_p50_ms"`
 	P99       decimal `json:"lat_p99_ms"`
+	P999      decimal `json:"lat_p999_ms"`
 	Max       decimal `json:"lat_max_ms"`
 	wireTotals
 	processUse
@@ -75,6 +76,11 @@ type streamCount struct{ n, next, gaps uint64 }
 func Recv(ctx context.Context, opt Options, out, errOut io.Writer) int {
 	debug.SetGCPercent(gcPercent)
 	cfg := opt.config()
+	var err error
+	if cfg.Runtime, err = opt.runtime(); err != nil {
+		fail(out, "recv", "runtime", err)
+		return 2
+	}
 	ln, err := srtcore.Listen(ctx, opt.addr(), &cfg)
 	if err != nil {
 		fail(out, "recv", "listen", err)
@@ -248,7 +254,7 @@ func (r *receiver) report(out io.Writer) {
 	rep := recvReport{
 		Role: "recv", Lib: library(), Accepted: r.accepted(), Bytes: r.bytes, Msgs: r.msgs,
 		Dup: r.dup, Corrupt: r.corrupt, MinStream: math.MaxUint64, Waits: r.waits,
-		P50: f1(r.lat.quantile(.5)), P99: f1(r.lat.quantile(.99)), Max: f1(float64(r.lat.max) / 1e6),
+		P50: f1(r.lat.quantile(.5)), P99: f1(r.lat.quantile(.99)), P999: f1(r.lat.quantile(.999)), Max: f1(float64(r.lat.max) / 1e6),
 		wireTotals: r.totals, processUse: useBetween(r.from, r.to, r.peak),
 	}
 	if r.timedOut {

@@ -28,6 +28,9 @@ type sendReport struct {
 	Drain     decimal `json:"drain_s"`
 	Undrained int     `json:"undrained"`
 	Mbps      decimal `json:"mbps"`
+	// PerSecond counts the messages handed over in each second of the run: the
+	// source was even if they are.
+	PerSecond []uint64 `json:"sent_per_s"`
 	wireTotals
 	processUse
 }
@@ -47,6 +50,8 @@ type sender struct {
 	batch [][]byte
 
 	sent, stalls, errors, lateTicks uint64
+	begun                           int64
+	perSecond                       []uint64
 	nextLook                        int64
 	peak                            peaks
 	rep                             sendReport
@@ -56,7 +61,7 @@ type sender struct {
 // process's exit code.
 func Send(ctx context.Context, opt Options, out io.Writer) int {
 	debug.SetGCPercent(gcPercent)
-	s := &sender{opt: opt, seq: make([]uint64, opt.Streams), batch: make([][]byte, sendBatch)}
+	s := &sender{opt: opt, perSecond: make([]uint64, max(1, int(opt.Secs))), seq: make([]uint64, opt.Streams), batch: make([][]byte, sendBatch)}
 	for i := range s.batch {
 		s.batch[i] = make([]byte, messageSize)
 	}
@@ -78,6 +83,10 @@ func Send(ctx context.Context, opt Options, out io.Writer) int {
 func (s *sender) connect(ctx context.Context) error {
 	begun := now()
 	cfg := s.opt.config()
+	var err error
+	if cfg.Runtime, err = s.opt.runtime(); err != nil {
+		return err
+	}
 	for i := range s.opt.Streams {
 		c, err := srtcore.Dial(ctx, s.opt.addr(), &cfg)
 		if err != nil {
@@ -93,6 +102,7 @@ func (s *sender) connect(ctx context.Context) error {
 
 func (s *sender) run() error {
 	from, begun := usageNow(), now()
+	s.begun = begun
 	var err error
 	if s.opt.Unpaced {
 		err = s.unpaced(begun)
@@ -133,6 +143,7 @@ func (s *sender) fill(wall, drain float64, left int, totals wireTotals) {
 	r.Wall, r.Drain, r.Undrained = f3(wall), f3(drain), left
 	r.Mbps = f2(float64(s.sent) * messageSize * 8 / wall / 1e6)
 	r.wireTotals = totals
+	r.PerSecond = s.perSecond
 }
 
 func (s *sender) rate() float64     { return s.opt.Mbps * 1e6 / 8 / messageSize }
@@ -196,6 +207,7 @@ func (s *sender) write(i, k int) int {
 	n, err := s.put(s.conns[i], s.batch[:k])
 	s.seq[i] += uint64(n)
 	s.sent += uint64(n)
+	s.perSecond[min(int((at-s.begun)/1e9), len(s.perSecond)-1)] += uint64(n)
 	switch {
 	case errors.Is(err, srtcore.ErrAgain), errors.Is(err, srtcore.ErrTimeout):
 		s.stalls++

@@ -73,6 +73,9 @@ func benchSide(name, short string, side func(*cobra.Command, bench.Options) int)
 	f.IntVar(&o.LogLevel, "loglevel", o.LogLevel, "accepted for compatibility")
 	f.BoolVar(&o.Shared, "shared-muxer", false, "accepted for compatibility")
 	f.BoolVar(&o.UWait, "uwait", false, "accepted for compatibility")
+	f.BoolVar(&o.NoGSO, "no-gso", false, "send every packet as a datagram of its own")
+	f.BoolVar(&o.NoGRO, "no-gro", false, "receive every packet as a datagram of its own")
+	f.BoolVar(&o.Portable, "portable", false, "use the standard library's sockets and timers")
 	f.BoolVar(&o.FileMode, "file", false, "file mode (not supported)")
 	return c
 }
