@@ -14,6 +14,30 @@ const hold = 10 * time.Millisecond
 
 const readSize = 32 << 10
 
+// cutter is what the ends of byte streams have in common.
+type cutter struct{ size int }
+
+// SetMessageSize sets how long messages may be; 0: MessageSize.
+func (c *cutter) SetMessageSize(n int) { c.size = n }
+
+func (c *cutter) cut(r io.ReadCloser) Source { return NewByteSource(r, c.size) }
+
+// FitMessages makes the messages of a byte stream as long as the smallest
+// payload size of its outputs, where one has a say in it.
+func FitMessages(src SourceEnd, outs ...SinkEnd) {
+	c, ok := src.(interface{ SetMessageSize(int) })
+	if !ok {
+		return
+	}
+	size := 0
+	for _, o := range outs {
+		if p, ok := o.(interface{ PayloadSize() int }); ok && (size == 0 || p.PayloadSize() < size) {
+			size = p.PayloadSize()
+		}
+	}
+	c.SetMessageSize(size)
+}
+
 // byteSource cuts a byte stream into messages. A goroutine reads ahead by one
 // buffer, so that a quiet stream can be told from a busy one.
 type byteSource struct {
@@ -32,7 +56,8 @@ type byteSource struct {
 	closed  chan struct{}
 }
 
-// NewByteSource returns a Source over any byte stream.
+// NewByteSource returns a Source over any byte stream. A messageSize of 0 is
+// MessageSize.
 func NewByteSource(r io.ReadCloser, messageSize int) Source {
 	s := &byteSource{
 		r: r, align: mpegts.NewAligner(messageSize),

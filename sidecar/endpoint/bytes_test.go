@@ -6,6 +6,8 @@ import (
 	"io"
 	"math/rand"
 	"net"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/weirline/weirline/sidecar/mpegts"
@@ -122,6 +124,37 @@ func TestSplit(t *testing.T) {
 			if got[i] != c.want[i] {
 				t.Errorf("limit %d: %v, want %v", c.limit, got, c.want)
 			}
+		}
+	}
+}
+
+func TestOtherDataIsCutByThePayloadSize(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(name, make([]byte, 2000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]int{"": 1316, "?payloadsize=1000": 1000, "?payloadsize=1456": 1456} {
+		src, err := ParseSource("file://" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wide, err := ParseSink("srt://h:1?payloadsize=1456")
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := ParseSink("srt://h:1" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		FitMessages(src, wide, out)
+		s, err := src.OpenSource(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		var msgs [1][]byte
+		if _, err := s.ReadBatch(msgs[:]); err != nil || len(msgs[0]) != want {
+			t.Errorf("%q: message of %d, %v; want %d", query, len(msgs[0]), err, want)
 		}
 	}
 }

@@ -9,7 +9,10 @@ import (
 
 // fileEnd is a file: read once from its beginning, as fast as the outputs take
 // it, or created anew and written.
-type fileEnd struct{ path string }
+type fileEnd struct {
+	cutter
+	path string
+}
 
 func parseFile(raw string) (*fileEnd, error) {
 	path := strings.TrimPrefix(raw[len("file:"):], "//")
@@ -20,7 +23,7 @@ func parseFile(raw string) (*fileEnd, error) {
 	if path == "" {
 		return nil, &URLError{Problem: "file:// needs a path, as in file:///var/media/a.ts"}
 	}
-	return &fileEnd{path}, nil
+	return &fileEnd{path: path}, nil
 }
 
 func (e *fileEnd) URL() string    { return "file://" + e.path }
@@ -32,7 +35,7 @@ func (e *fileEnd) OpenSource(context.Context) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewByteSource(f, MessageSize), nil
+	return e.cut(f), nil
 }
 
 func (e *fileEnd) OpenSink(context.Context) (Sink, error) {

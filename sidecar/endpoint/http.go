@@ -8,18 +8,21 @@ import (
 )
 
 // bodyEnd is the body of one HTTP request as a source.
-type bodyEnd struct{ body io.ReadCloser }
+type bodyEnd struct {
+	cutter
+	body io.ReadCloser
+}
 
 // Body returns the end that reads a request's body. An encoder behind it is
 // read from the first moment on.
-func Body(body io.ReadCloser) SourceEnd { return bodyEnd{body} }
+func Body(body io.ReadCloser) SourceEnd { return &bodyEnd{body: body} }
 
-func (e bodyEnd) URL() string    { return "http request body" }
-func (e bodyEnd) Traits() Traits { return Traits{Patience: pipePatience} }
-func (e bodyEnd) Close() error   { return nil }
+func (e *bodyEnd) URL() string    { return "http request body" }
+func (e *bodyEnd) Traits() Traits { return Traits{Patience: pipePatience} }
+func (e *bodyEnd) Close() error   { return nil }
 
-func (e bodyEnd) OpenSource(context.Context) (Source, error) {
-	return NewByteSource(e.body, MessageSize), nil
+func (e *bodyEnd) OpenSource(context.Context) (Source, error) {
+	return e.cut(e.body), nil
 }
 
 // replyEnd is the reply to one HTTP request as an output.

@@ -19,7 +19,7 @@ const (
 	// firstOfFile and firstOfStream are under way before anything is known. A
 	// stream may be live, and its first key frame must not wait for the link.
 	firstOfFile   = 16
-	firstOfStream = 256
+	firstOfStream = 128
 
 	leastUnderWay = 16
 	paceInterval  = 100 * time.Millisecond

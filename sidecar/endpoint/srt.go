@@ -71,6 +71,14 @@ func (e *SRT) Listens() bool { return e.target.Mode == srtcore.ModeListener }
 // Addr is the host:port called or listened on, as the URL has it.
 func (e *SRT) Addr() string { return e.target.Addr }
 
+// PayloadSize is the longest message this end sends.
+func (e *SRT) PayloadSize() int {
+	if n := e.target.Config.PayloadSize; n > 0 {
+		return n
+	}
+	return max(e.target.Config.MSS-packetOverhead, 1)
+}
+
 // Warnings are remarks on odd but legal values, for the log.
 func (e *SRT) Warnings() []string { return e.target.Warnings }
 

@@ -7,6 +7,8 @@ import (
 const (
 	srtBatch      = 64
 	maxSRTMessage = srtcore.MaxMSS
+	// packetOverhead is what the IP, UDP and SRT headers take of the MSS.
+	packetOverhead = 20 + 8 + 16
 )
 
 // session is what both directions of an SRT connection show.

@@ -16,25 +16,26 @@ const (
 )
 
 type stdioEnd struct {
+	cutter
 	name string
 	f    *os.File
 }
 
 // Stdin is the end that reads standard input.
-func Stdin() SourceEnd { return stdioEnd{"- (standard input)", os.Stdin} }
+func Stdin() SourceEnd { return &stdioEnd{name: "- (standard input)", f: os.Stdin} }
 
 // Stdout is the end that writes standard output.
-func Stdout() SinkEnd { return stdioEnd{"- (standard output)", os.Stdout} }
+func Stdout() SinkEnd { return &stdioEnd{name: "- (standard output)", f: os.Stdout} }
 
-func (e stdioEnd) URL() string    { return e.name }
-func (e stdioEnd) Traits() Traits { return Traits{StartWait: pipeWait, Patience: pipePatience} }
-func (e stdioEnd) Close() error   { return nil }
+func (e *stdioEnd) URL() string    { return e.name }
+func (e *stdioEnd) Traits() Traits { return Traits{StartWait: pipeWait, Patience: pipePatience} }
+func (e *stdioEnd) Close() error   { return nil }
 
-func (e stdioEnd) OpenSource(context.Context) (Source, error) {
-	return NewByteSource(e.f, MessageSize), nil
+func (e *stdioEnd) OpenSource(context.Context) (Source, error) {
+	return e.cut(e.f), nil
 }
 
-func (e stdioEnd) OpenSink(context.Context) (Sink, error) {
+func (e *stdioEnd) OpenSink(context.Context) (Sink, error) {
 	return newWriterSink(keepOpen{e.f}), nil
 }
 

@@ -17,6 +17,7 @@ import (
 // writer after another; a destination dials. listen=0 and listen=1 turn it
 // round: a listening destination serves any number of readers.
 type streamEnd struct {
+	cutter
 	network, addr string
 	listen        bool
 	source        bool
@@ -142,7 +143,7 @@ func (e *streamEnd) OpenSource(ctx context.Context) (Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewByteSource(c, MessageSize), nil
+	return e.cut(c), nil
 }
 
 // OpenSink implements SinkEnd.

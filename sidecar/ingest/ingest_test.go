@@ -17,6 +17,8 @@ import (
 	"github.com/weirline/weirline/srtcore"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/hub"
+	"github.com/weirline/weirline/sidecar/route"
 )
 
 // server serves with every srt:// URL meaning f.
@@ -331,5 +333,17 @@ func TestServeStopsWithItsContext(t *testing.T) {
 	}
 	if !f.closed {
 		t.Error("the tail was not delivered")
+	}
+}
+
+func TestTheReplyCountsWhatNobodyGot(t *testing.T) {
+	text := account(route.Snapshot{
+		Media:   hub.Stats{Messages: 100, Bytes: 131600, Unheard: 7},
+		Outputs: []route.EndSnapshot{{Queue: hub.ReaderStats{Dropped: 5}, TooLate: 3}},
+	})
+	for _, want := range []string{"100 messages", "131600 bytes", "7 while nobody was there", "5 waiting", "3 as too late"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q lacks %q", text, want)
+		}
 	}
 }

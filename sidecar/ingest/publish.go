@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/route"
 )
 
 // publish sends the request's body. With Expect: 100-continue the client holds
@@ -32,18 +33,26 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 	body := &body{r: r.Body, rc: http.NewResponseController(w), onEnd: c.end}
 	ctx, cancel := h.untilStop(r)
 	defer cancel()
-	rt, err := h.run(ctx, name, endpoint.Body(body), out)
+	src := endpoint.Body(body)
+	endpoint.FitMessages(src, end)
+	rt, err := h.run(ctx, name, src, out)
 	switch {
 	case err != nil:
 		h.refuse(w, h.log().With("route", name), err)
 	case ctx.Err() != nil:
 		fail(w, http.StatusServiceUnavailable, "The daemon is stopping.")
 	default:
-		s := rt.Snapshot()
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		fmt.Fprintf(w, "weirline: sent %d messages, %d bytes, dropped %d\n",
-			s.Media.Messages, s.Media.Bytes, s.Outputs[0].Queue.Dropped)
+		fmt.Fprintln(w, "weirline:", account(rt.Snapshot()))
 	}
+}
+
+// account says what became of a body: some of it may have found no reader, or
+// no room, or no time.
+func account(s route.Snapshot) string {
+	out := s.Outputs[0]
+	return fmt.Sprintf("%d messages, %d bytes; dropped %d while nobody was there, %d waiting to be sent, %d as too late",
+		s.Media.Messages, s.Media.Bytes, s.Media.Unheard, out.Queue.Dropped, out.TooLate)
 }
 
 // untilStop ends when the daemon stops, but not when the client leaves: the

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-var errNoTarget = errors.New("Put the SRT address into the path: /srt://host:port?latency=120 (write # as %23), or /srt?url= and the fully escaped address.")
+var errNoTarget = errors.New("put the SRT address into the path: /srt://host:port?latency=120 (write # as %23), or /srt?url= and the fully escaped address")
 
 // targetURL finds the srt:// URL in the request line, verbatim.
 func targetURL(requestURI string) (string, error) {
@@ -38,14 +38,14 @@ func origin(uri string) string {
 func queryTarget(query string) (string, error) {
 	v, ok := strings.CutPrefix(query, "url=")
 	if !ok || strings.Contains(v, "&") {
-		return "", errors.New("After /srt?url= the whole address must be escaped: ? as %3F, & as %26, = as %3D, # as %2523.")
+		return "", errors.New("after /srt?url= the whole address must be escaped: ? as %3F, & as %26, = as %3D, # as %2523")
 	}
 	raw, err := url.PathUnescape(v)
 	if err != nil {
-		return "", errors.New("After /srt?url= stands a lone %; write it %25.")
+		return "", errors.New("after /srt?url= stands a lone %; write it %25")
 	}
 	if rest, ok := strings.CutPrefix(raw, "srt://"); !ok || rest == "" {
-		return "", errors.New("After /srt?url= an srt:// address is wanted.")
+		return "", errors.New("after /srt?url= an srt:// address is wanted")
 	}
 	return raw, nil
 }

@@ -117,6 +117,9 @@ func (o *output) warnDrops(s *session) {
 		return
 	}
 	if n := c.SRTStats().PktSndDropTotal; n > 0 {
+		o.mu.Lock()
+		o.tooLate += n
+		o.mu.Unlock()
 		o.r.log.Warn("the link was too slow: packets were dropped as too late", "url", o.sink.URL(), "peer", s.peer(), "packets", n)
 	}
 }

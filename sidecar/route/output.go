@@ -26,7 +26,8 @@ type output struct {
 	final   error // why it failed for good
 	tail    error // what its last close could not deliver
 	gone    hub.ReaderStats
-	stalled bool // the source's: it had its chance; no more patience until it has room again
+	tooLate int64 // what past sessions' connections dropped
+	stalled bool  // the source's: it had its chance; no more patience until it has room again
 }
 
 func newOutput(r *Route, e endpoint.SinkEnd) *output {

@@ -27,7 +27,8 @@ type EndSnapshot struct {
 	Opened   int               `json:"sessionsOpened"`
 	Failures int               `json:"failures"`
 	Error    string            `json:"lastError,omitempty"`
-	Queue    hub.ReaderStats   `json:"queue"` // outputs: of all sessions, past ones included
+	Queue    hub.ReaderStats   `json:"queue"`          // outputs: of all sessions, past ones included
+	TooLate  int64             `json:"droppedTooLate"` // by the connections of past sessions themselves
 	Sessions []SessionSnapshot `json:"sessions"`
 }
 
@@ -83,5 +84,8 @@ func (s *session) snapshot(now time.Time) SessionSnapshot {
 func (o *output) snapshot(now time.Time) EndSnapshot {
 	s := o.end.snapshot(now)
 	s.Queue = o.queueStats()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s.TooLate = o.tooLate
 	return s
 }

@@ -38,7 +38,7 @@ func TestUsageErrors(t *testing.T) {
 	for _, args := range [][]string{
 		{"nonsense"}, {"relay"}, {"relay", "-"}, {"relay", "--nope", "-", "-"},
 		{"relay", "in.ts", "-"}, {"relay", "-", "srt://h:1?latancy=5"}, {"relay", "-", "srt://h:1?passphrase=short"},
-		{"relay", "--timeout", "x", "-", "-"}, {"relay", "--stats-format", "xml", "-", "-"}, {"relay", "--log-level", "x", "-", "-"},
+		{"relay", "--timeout", "x", "-", "-"}, {"relay", "--payload-size", "1457", "-", "-"}, {"relay", "--stats-format", "xml", "-", "-"}, {"relay", "--log-level", "x", "-", "-"},
 		{"serve", "--listen", "9710"}, {"serve", "extra"},
 		{"bench", "send", "--streams", "0"}, {"bench", "recv", "--file"}, {"bench", "recv", "--passphrase", "short"},
 	} {

@@ -20,8 +20,12 @@ type relayOptions struct {
 	format, out   string
 	timeout       string
 	secretFile    string
+	payloadSize   int
 	level, logFmt string
 }
+
+// maxPayloadSize is what one packet of 1500 bytes carries over IPv4.
+const maxPayloadSize = 1456
 
 func relayCommand() *cobra.Command {
 	var o relayOptions
@@ -53,6 +57,7 @@ and its tail was delivered, or on SIGINT or SIGTERM. See weirline help exit-code
 	f.StringVar(&o.out, "stats-out", "", "file for the statistics (default stderr)")
 	f.StringVar(&o.timeout, "timeout", "0", "give up, with exit code 5, when an end has had no peer for so long: seconds, or as in 500ms; 0 never")
 	f.StringVar(&o.secretFile, "passphrase-file", "", "file whose first line is the passphrase of all srt:// addresses without one; keeps it out of the process list")
+	f.IntVar(&o.payloadSize, "payload-size", 0, "cut byte streams (file, -, unix, tcp) into messages of so many bytes; 0: as the destinations' payloadsize, or 1316")
 	f.StringVar(&o.level, "log-level", "info", "debug, info, warn, error")
 	f.StringVar(&o.logFmt, "log-format", "text", "text, json")
 	return c
@@ -96,7 +101,22 @@ func relayConfig(args []string, o relayOptions, log *slog.Logger) (route.Config,
 		warn(log, out)
 		cfg.Outputs = append(cfg.Outputs, out)
 	}
+	if err := setMessageSize(cfg, o.payloadSize); err != nil {
+		return cfg, err
+	}
 	return cfg, setPassphrase(cfg, o.secretFile)
+}
+
+// setMessageSize says how a byte stream is cut.
+func setMessageSize(cfg route.Config, size int) error {
+	if size < 0 || size > maxPayloadSize {
+		return exitError{exitUsage, fmt.Errorf("--payload-size %d is refused: allowed 1..%d, or 0", size, maxPayloadSize)}
+	}
+	endpoint.FitMessages(cfg.Source, cfg.Outputs...)
+	if c, ok := cfg.Source.(interface{ SetMessageSize(int) }); ok && size > 0 {
+		c.SetMessageSize(size)
+	}
+	return nil
 }
 
 // setPassphrase gives all SRT ends the passphrase in the file.

@@ -21,8 +21,8 @@ func untilSignal(parent context.Context, log *slog.Logger) (context.Context, con
 			cancel()
 		case <-ctx.Done():
 		}
-		if _, ok := <-c; ok {
-			os.Exit(128 + int(syscall.SIGINT))
+		if n, ok := (<-c).(syscall.Signal); ok {
+			os.Exit(128 + int(n))
 		}
 	}()
 	return ctx, func() { signal.Stop(c); cancel() }
