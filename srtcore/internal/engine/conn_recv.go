@@ -17,6 +17,10 @@ type receiver struct {
 	order  reorder
 	resync resync
 
+	// near is an instant near the time stamps of what is held: when the first
+	// came, then that of the last message delivered. The application may leave
+	// messages for longer than half a turn of the stamp.
+	near mono.Time
 	// held: a message is ready but the last PollMessages had no room for it,
 	// so its time is no deadline.
 	held bool
@@ -26,6 +30,13 @@ func (r *receiver) init(c *Conn, first seq.Number) {
 	r.buf.init(first, min(c.cfg.RcvBufPkts, c.cfg.FlowWindow))
 	r.ack.init(first, r.buf.limit)
 	r.order.init(c.cfg.LossMaxTTL)
+}
+
+// begin precedes whatever is put into the buffer.
+func (r *receiver) begin(now mono.Time) {
+	if r.buf.count == 0 {
+		r.near = now
+	}
 }
 
 func (r *receiver) release(cache *dgram.Cache) {
@@ -73,6 +84,7 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 		off = 0
 	}
 	c.rcv.resync.run = 0
+	c.rcv.begin(now)
 	c.noteGap(now, h, off)
 	c.rcv.tsbpd.tame(now, b.Header())
 	c.rcv.buf.put(off, c.open(b, h, payload))
@@ -155,7 +167,7 @@ func (c *Conn) ready(now mono.Time) bool {
 		case b == tombstone:
 			r.pop()
 		case b != nil:
-			return !c.tsbpdOn() || c.playTime(now, b) <= now
+			return !c.tsbpdOn() || c.playTime(b) <= now
 		case !c.skipHole(now):
 			return false
 		}
@@ -168,7 +180,8 @@ func (c *Conn) deliver(now mono.Time, dst []Message) []Message {
 	b := c.rcv.buf.pop()
 	m := Message{Buf: b, Seq: s, Source: now}
 	if c.tsbpdOn() {
-		m.Source = c.playTime(now, b).Add(-c.rcvDelay)
+		m.Source = c.playTime(b).Add(-c.rcvDelay)
+		c.rcv.near = m.Source
 	}
 	if c.rcv.ack.reopened(c) {
 		c.rcv.ack.due = now

@@ -110,7 +110,7 @@ func (c *Conn) Stats(now mono.Time) Stats {
 	s.SndBufFreePkts = max(c.snd.buf.limit-c.snd.buf.n, 0)
 	s.RcvBufPkts, s.RcvBufBytes = c.rcv.buf.count, c.rcv.buf.bytes
 	s.RcvBufFreePkts = c.availBuf()
-	s.SndBufSpan, s.RcvBufSpan = c.sndSpan(now), c.rcvSpan(now)
+	s.SndBufSpan, s.RcvBufSpan = c.sndSpan(now), c.rcvSpan()
 	s.RcvTSBPDDelay, s.SndTSBPDDelay = c.rcvDelay, c.peerDelay
 	s.SndKMState, s.RcvKMState, s.KeyLen = c.km.sndState, c.km.rcvState, c.km.keyLen
 	s.PeerVersion, s.Drift = c.peerVersion, c.rcv.tsbpd.off
@@ -146,7 +146,7 @@ func (c *Conn) sndSpan(now mono.Time) time.Duration {
 }
 
 // rcvSpan is the same for what is received and not yet delivered.
-func (c *Conn) rcvSpan(now mono.Time) time.Duration {
+func (c *Conn) rcvSpan() time.Duration {
 	b := &c.rcv.buf
 	if b.count == 0 || !c.tsbpdOn() {
 		return 0
@@ -154,12 +154,12 @@ func (c *Conn) rcvSpan(now mono.Time) time.Duration {
 	oldest, newest := mono.Never, mono.Time(0)
 	for off := 0; off < b.span && oldest == mono.Never; off++ {
 		if p := b.at(off); p != nil && p != tombstone {
-			oldest = c.rcv.tsbpd.localTime(now, wire.Stamp(p.Header()))
+			oldest = c.rcv.tsbpd.localTime(c.rcv.near, wire.Stamp(p.Header()))
 		}
 	}
 	for off := b.span - 1; off >= 0 && newest == 0; off-- {
 		if p := b.at(off); p != nil && p != tombstone {
-			newest = c.rcv.tsbpd.localTime(now, wire.Stamp(p.Header()))
+			newest = c.rcv.tsbpd.localTime(c.rcv.near, wire.Stamp(p.Header()))
 		}
 	}
 	return max(newest.Sub(oldest), 0) + time.Millisecond

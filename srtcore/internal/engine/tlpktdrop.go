@@ -20,7 +20,7 @@ func (c *Conn) skipHole(now mono.Time) bool {
 	}
 	k := c.holeLen()
 	next := c.rcv.buf.at(k)
-	if c.tsbpdOn() && next != tombstone && c.playTime(now, next) > now {
+	if c.tsbpdOn() && next != tombstone && c.playTime(next) > now {
 		return false
 	}
 	c.dropHole(now, k)
@@ -51,6 +51,7 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 		c.stats.badPackets++
 		return
 	}
+	c.rcv.begin(now)
 	c.rcv.loss.removeRange(r.First, r.Last)
 	last := r.Last.Sub(buf.first)
 	for off := max(r.First.Sub(buf.first), 0); off <= last; off++ {

@@ -29,26 +29,33 @@ func (t *tsbpd) start(arrival mono.Time, ts wire.Timestamp, delay time.Duration)
 
 // localTime returns the local instant of a time stamp. The 32-bit stamp wraps
 // every 71 min 35 s; the right turn is the one nearest to what the peer's clock
-// must show now, so no state has to follow the wraps.
-func (t *tsbpd) localTime(now mono.Time, ts wire.Timestamp) mono.Time {
-	peerNow := now.Sub(t.base) / time.Microsecond
-	age := int32(uint32(ts) - uint32(peerNow))
-	return t.base.Add((peerNow + time.Duration(age)) * time.Microsecond)
+// showed at a given instant, so no state has to follow the wraps.
+func (t *tsbpd) localTime(near mono.Time, ts wire.Timestamp) mono.Time {
+	peerThen := near.Sub(t.base) / time.Microsecond
+	age := int32(uint32(ts) - uint32(peerThen))
+	return t.base.Add((peerThen + time.Duration(age)) * time.Microsecond)
 }
 
 // playTime returns when a packet with this time stamp is to be delivered.
-func (t *tsbpd) playTime(now mono.Time, ts wire.Timestamp) mono.Time {
-	return t.localTime(now, ts).Add(t.delay + t.off)
+func (t *tsbpd) playTime(near mono.Time, ts wire.Timestamp) mono.Time {
+	return t.localTime(near, ts).Add(t.delay + t.off)
 }
 
-// maxAhead is how far ahead of the peer's clock a message may be stamped.
-const maxAhead = 10 * time.Second
+const (
+	// maxAhead is how far ahead of the peer's clock a message may be stamped.
+	maxAhead = 10 * time.Second
+	// maxBehind is how far behind it: well below half a turn of the stamp.
+	maxBehind = 15 * time.Minute
+)
 
-// tame gives a packet that claims to be made in the far future the stamp of
-// now. Its play time would hold up everything behind it, and after the peer's
+// tame gives a packet that claims to be made in the far future or past the stamp
+// of now. Its play time would hold up everything behind it, and after the peer's
 // end the connection, for up to half a turn of the stamp: 35 minutes.
 func (t *tsbpd) tame(now mono.Time, header []byte) {
-	if !t.on || t.localTime(now, wire.Stamp(header)).Sub(now) <= maxAhead {
+	if !t.on {
+		return
+	}
+	if d := t.localTime(now, wire.Stamp(header)).Sub(now); -maxBehind <= d && d <= maxAhead {
 		return
 	}
 	wire.SetStamp(header, wire.Timestamp(uint32(now.Sub(t.base)/time.Microsecond)))
@@ -56,8 +63,9 @@ func (t *tsbpd) tame(now mono.Time, header []byte) {
 
 func (c *Conn) tsbpdOn() bool { return c.rcv.tsbpd.on }
 
-func (c *Conn) playTime(now mono.Time, b *dgram.Buf) mono.Time {
-	return c.rcv.tsbpd.playTime(now, wire.Stamp(b.Header()))
+// playTime returns when a packet that is held is to be delivered.
+func (c *Conn) playTime(b *dgram.Buf) mono.Time {
+	return c.rcv.tsbpd.playTime(c.rcv.near, wire.Stamp(b.Header()))
 }
 
 // nextPlay returns when the first packet, or the first behind a hole that may
@@ -73,5 +81,5 @@ func (c *Conn) nextPlay() mono.Time {
 	if b == tombstone || !c.tsbpdOn() {
 		return 0
 	}
-	return c.playTime(c.live.lastHeard, b)
+	return c.playTime(b)
 }
