@@ -53,10 +53,14 @@ func (r *receiver) nextDeadline(c *Conn) mono.Time {
 	return mono.Min(t, c.nextPlay())
 }
 
+// receiving reports whether messages are taken and delivered: not by a side that
+// closes.
+func (c *Conn) receiving() bool { return c.state == stateConnected || c.state == stateEnding }
+
 // handleData takes a data packet and its Buf.
 func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 	h, err := wire.ParseData(b.Bytes())
-	if err != nil || (c.state != stateConnected && c.state != stateEnding) {
+	if err != nil || !c.receiving() {
 		c.ep.cache.Put(b)
 		return
 	}
@@ -144,7 +148,7 @@ func (c *Conn) open(b *dgram.Buf, h wire.DataHeader, payload int) *dgram.Buf {
 // has capacity for. The caller owns their Bufs.
 func (c *Conn) PollMessages(now mono.Time, dst []Message) []Message {
 	c.rcv.held = false
-	if c.state != stateConnected && c.state != stateEnding {
+	if !c.receiving() {
 		return dst
 	}
 	for c.ready(now) {

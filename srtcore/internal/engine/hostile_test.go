@@ -55,3 +55,21 @@ func TestStrayPacketsDoNotMoveTheBuffer(t *testing.T) {
 		t.Errorf("%d messages of 200", p.received)
 	}
 }
+
+// A drop request to a side that closes leaves nothing behind that would be due
+// and never be delivered.
+func TestDropReqWhileClosing(t *testing.T) {
+	p := newWirePair(t, DefaultConfig())
+	c := p.conns[1]
+	b := p.cache.Get()
+	b.Reset(dgram.HeaderSize + 100)
+	c.Send(p.now, b, p.now)
+	c.Close(p.now)
+	content := make([]byte, 8)
+	wire.SeqRange{First: c.rcv.buf.end(), Last: c.rcv.buf.end().Add(10)}.PutDropReq(content)
+	p.injectControl(1, wire.ControlHeader{Type: wire.CtrlDropReq}, content)
+	p.drain(1)
+	if c.Dead() || c.PollTimeout() <= p.now {
+		t.Errorf("dead %v, next deadline %v after now", c.Dead(), c.PollTimeout().Sub(p.now))
+	}
+}

@@ -45,6 +45,9 @@ func (c *Conn) dropHole(now mono.Time, k int) {
 // range may begin anywhere up to the edge of what was seen, and reach beyond it,
 // but not beyond the buffer: then it is nonsense.
 func (c *Conn) handleDropReq(now mono.Time, content []byte) {
+	if !c.receiving() {
+		return
+	}
 	r, err := wire.ParseDropReq(content)
 	buf := &c.rcv.buf
 	if err != nil || buf.end().Less(r.First) || r.Last.Sub(buf.first) >= buf.limit {
