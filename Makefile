@@ -36,7 +36,8 @@ demo: deps build ## ffmpeg -> weirline -> SRT -> srt-live-transmit and back, con
 test: deps ## install what is needed and run all tests (vet, race, cross build, quick interop and soak)
 	$(GO) vet ./...
 	@$(MAKE) --no-print-directory cross
-	$(GO) test -race -timeout 10m $(TOGETHER)
+	@echo "go test -race of everything but $(ALONE)"
+	@$(GO) test -race -timeout 10m $(TOGETHER)
 	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(ALONE)
 
 check: ## vet and staticcheck
