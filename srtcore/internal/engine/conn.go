@@ -117,7 +117,9 @@ func (c *Conn) handleControl(now mono.Time, b []byte) {
 		c.rcv.loss.release()
 	case wire.CtrlUserDefined:
 		c.handleExt(now, h, content)
-	default: // CongestionWarning, PeerError: nothing to do in live mode
+	case wire.CtrlCongestionWarning, wire.CtrlPeerError: // not in live mode
+	default:
+		c.stats.badPackets++
 	}
 }
 

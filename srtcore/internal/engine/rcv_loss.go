@@ -18,7 +18,6 @@ type rcvLoss struct {
 
 // lossInfo is what is known of one run of lost numbers.
 type lossInfo struct {
-	since mono.Time // when the gap was seen
 	due   mono.Time // of the next report
 	ttl   int32     // further packets to wait for before the first report
 	tries int32     // reports sent
@@ -35,13 +34,14 @@ const guessedNAKPeriod = 100 * time.Millisecond
 // gap lists first..last as lost. The NAK is due at once, or after the reorder
 // tolerance (draft section 4.8.2; SRTO_LOSSMAXTTL).
 func (c *Conn) gap(now mono.Time, first, last seq.Number) {
-	info := lossInfo{since: now, due: now, ttl: int32(c.rcv.order.tolerance)}
+	info := lossInfo{ttl: int32(c.rcv.order.tolerance)}
 	l := &c.rcv.loss
 	if info.ttl > 0 {
 		info.due = now.Add(c.holdBack())
 		l.held = true
 	} else {
 		info.want, l.pending = true, true
+		info.due = now.Add(minNAKPeriod) // until pollNAK sets it
 	}
 	if len(l.runs) == 0 || info.due < l.next {
 		l.next = info.due

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/seq"
@@ -72,23 +70,21 @@ func (c *Conn) queueDropReq(r wire.SeqRange) {
 
 // retransmit sends the next lost packet again, if one is due.
 func (c *Conn) retransmit(now mono.Time, b *dgram.Batch) bool {
-	for {
-		s, ok := c.nextLost(now)
-		if !ok {
-			return false
-		}
-		slot := c.snd.buf.at(s.Sub(c.snd.buf.first))
-		if !c.snd.budget.spend(slot.buf.Len()) {
-			c.snd.loss.runnable = false
-			return false
-		}
-		c.snd.loss.remove(s)
-		// Same ciphertext, same time stamp; only R differs.
-		wire.SetRexmit(slot.buf.Header(), true)
-		payload := c.transmit(now, b, slot)
-		c.stats.retrans.add(payload)
-		return true
+	s, ok := c.nextLost(now)
+	if !ok {
+		return false
 	}
+	slot := c.snd.buf.at(s.Sub(c.snd.buf.first))
+	if !c.snd.budget.spend(slot.buf.Len()) {
+		c.snd.loss.runnable = false
+		return false
+	}
+	c.snd.loss.remove(s)
+	// Same ciphertext, same time stamp; only R differs.
+	wire.SetRexmit(slot.buf.Header(), true)
+	payload := c.transmit(now, b, slot)
+	c.stats.retrans.add(payload)
+	return true
 }
 
 // nextLost returns the first listed number worth sending, and unlists those
@@ -115,83 +111,4 @@ func (c *Conn) onItsWay(now mono.Time, slot *sndSlot) bool {
 		return false
 	}
 	return now.Sub(slot.sentAt) < c.rtt.smoothed-4*c.rtt.variance
-}
-
-// rexmitBudget bounds retransmission to OverheadBW percent of what is newly
-// sent, plus a burst. On a link that is too slow, repeating everything would
-// only add to the queue.
-type rexmitBudget struct {
-	tokens int // bytes; starts full
-	cap    int
-	begun  bool
-}
-
-// minRexmitBurst is the least burst: 256 full packets.
-const minRexmitBurst = 256 * 1500
-
-// earn adds the share of one new packet.
-func (r *rexmitBudget) earn(payload, percent int) {
-	r.begin()
-	r.tokens = min(r.tokens+(payload+wireOverhead)*percent/100, r.cap)
-}
-
-func (r *rexmitBudget) begin() {
-	if !r.begun {
-		r.begun, r.cap, r.tokens = true, minRexmitBurst, minRexmitBurst
-	}
-}
-
-// grant sees to it that at least n bytes may be spent.
-func (r *rexmitBudget) grant(n int) {
-	r.begin()
-	r.tokens = max(r.tokens, n)
-}
-
-// spend takes the bytes of one retransmission, if they are there.
-func (r *rexmitBudget) spend(n int) bool {
-	r.begin()
-	if r.tokens < n {
-		return false
-	}
-	r.tokens -= n
-	return true
-}
-
-// setRate lets the burst grow to one second of the input, so that an outage
-// of the link can be repaired whole.
-func (r *rexmitBudget) setRate(bytesPerSecond int) {
-	r.begin()
-	burst := max(minRexmitBurst, bytesPerSecond)
-	if burst > r.cap {
-		r.tokens += burst - r.cap
-	}
-	r.tokens, r.cap = min(r.tokens, burst), burst
-}
-
-// tooLateAge is the age beyond which the sender drops a message that is not
-// acknowledged (draft section 4.6): never less than a second.
-func (c *Conn) tooLateAge() time.Duration {
-	return max(c.peerDelay+c.cfg.SndDropDelay, time.Second) + 20*time.Millisecond
-}
-
-// sndDropTooLate drops messages that could no longer be played in time. The
-// peer hears of it when it asks for them.
-func (c *Conn) sndDropTooLate(now mono.Time) {
-	if c.peerFlags&wire.FlagTLPktDrop == 0 || c.cfg.SndDropDelay < 0 {
-		return
-	}
-	limit, k := c.tooLateAge(), 0
-	for k < c.snd.buf.n {
-		origin := c.stampTime(now, wire.Stamp(c.snd.buf.at(k).buf.Header()))
-		if now.Sub(origin) <= limit {
-			break
-		}
-		k++
-	}
-	if k == 0 {
-		return
-	}
-	c.stats.sndDrop.addN(k, c.snd.buf.drop(k, c.ep.cache))
-	c.snd.loss.removeBefore(c.snd.buf.first)
-	c.maybeIdle(now)
 }

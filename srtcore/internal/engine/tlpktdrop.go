@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/wire"
 )
@@ -64,4 +66,32 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 		}
 	}
 	c.rcv.ack.wake(now)
+}
+
+// tooLateAge is the age beyond which the sender drops a message that is not
+// acknowledged (draft section 4.6): never less than a second.
+func (c *Conn) tooLateAge() time.Duration {
+	return max(c.peerDelay+c.cfg.SndDropDelay, time.Second) + 20*time.Millisecond
+}
+
+// sndDropTooLate drops messages that could no longer be played in time. The
+// peer hears of it when it asks for them.
+func (c *Conn) sndDropTooLate(now mono.Time) {
+	if c.peerFlags&wire.FlagTLPktDrop == 0 || c.cfg.SndDropDelay < 0 {
+		return
+	}
+	limit, k := c.tooLateAge(), 0
+	for k < c.snd.buf.n {
+		origin := c.stampTime(now, wire.Stamp(c.snd.buf.at(k).buf.Header()))
+		if now.Sub(origin) <= limit {
+			break
+		}
+		k++
+	}
+	if k == 0 {
+		return
+	}
+	c.stats.sndDrop.addN(k, c.snd.buf.drop(k, c.ep.cache))
+	c.snd.loss.removeBefore(c.snd.buf.first)
+	c.maybeIdle(now)
 }
