@@ -8,11 +8,11 @@ import (
 )
 
 // pipeWait and pipePatience: a pipe may come from an encoder, which must not
-// be stalled for long, or from a file, of which nothing should be lost. Short
-// waits serve both.
+// be stalled for long, or from a file, of which nothing should be lost. So it
+// waits for outputs that move, but not for those that stand still.
 const (
 	pipeWait     = 5 * time.Second
-	pipePatience = time.Second
+	pipePatience = 500 * time.Millisecond
 )
 
 type stdioEnd struct {

@@ -2,6 +2,8 @@ package route
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -126,11 +128,41 @@ func (o *output) untilLast(ctx context.Context) (context.Context, context.Cancel
 // undelivered is the result of an output that was down when the source ended.
 func (o *output) undelivered(err error) error {
 	if n := o.queue.Stats().Queued; n > 0 && err != nil {
+		if errors.Is(err, context.Canceled) {
+			err = o.noPeer()
+		}
 		o.failed(err, Failed)
 		o.r.log.Error("media was not delivered", "url", o.sink.URL(), "messages", n, "err", err)
 		return wrap(o.sink, err)
 	}
 	return nil
+}
+
+// NoPeerError ends an output that had no peer when the source ended, and none
+// within Config.Last after it.
+type NoPeerError struct {
+	After time.Duration
+	Last  error // the last attempt's or session's; may be nil
+}
+
+func (e *NoPeerError) Error() string {
+	text := fmt.Sprintf("no connection within %v after the end of the source", e.After)
+	if e.Last != nil {
+		text += "; last: " + e.Last.Error()
+	}
+	return text
+}
+
+func (e *NoPeerError) Unwrap() error { return e.Last }
+
+// Timeout and Temporary make it a net.Error.
+func (e *NoPeerError) Timeout() bool   { return true }
+func (e *NoPeerError) Temporary() bool { return false }
+
+func (o *output) noPeer() error {
+	o.end.mu.Lock()
+	defer o.end.mu.Unlock()
+	return &NoPeerError{o.r.cfg.Last, o.lastErr}
 }
 
 func (o *output) open(ctx context.Context) (endpoint.Sink, error) {

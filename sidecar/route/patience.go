@@ -9,7 +9,7 @@ import (
 
 // patientBatch is how many messages an output takes at once from a source that
 // waits for it: few, so that even a slow link is seen to move.
-const patientBatch = 16
+const patientBatch = 8
 
 // bePatient holds a source up that can be held up, while an output that is up
 // has no room for a message of n bytes.

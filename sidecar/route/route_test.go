@@ -234,8 +234,12 @@ func TestUndeliveredMediaIsAnError(t *testing.T) {
 	src, out := newFakeSource(endpoint.Traits{}), newFakeSink(live)
 	close(feed(src, "1"))
 	r := start(t, Config{Source: src, Outputs: outputs(out), Last: 20 * time.Millisecond})
-	if err := r.result(t); err == nil {
-		t.Error("nothing was delivered, and no error")
+	err := r.result(t)
+	if f := new(NoPeerError); !errors.As(err, &f) || errors.Is(err, context.Canceled) {
+		t.Errorf("nothing was delivered: %v", err)
+	}
+	if k := endpoint.Judge(err).Kind; k != endpoint.Timeout {
+		t.Errorf("kind %v, want a timeout", k)
 	}
 }
 
