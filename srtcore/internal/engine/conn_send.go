@@ -26,6 +26,7 @@ type sender struct {
 func (s *sender) init(c *Conn, first seq.Number, window int) {
 	s.buf.init(first, c.cfg.SndBufPkts)
 	s.pacer.init(&c.cfg)
+	s.budget.init()
 	s.msgNo = 1
 	s.window = window
 }

@@ -47,22 +47,6 @@ func TestPacerRate(t *testing.T) {
 	}
 }
 
-func TestRexmitBudget(t *testing.T) {
-	var b rexmitBudget
-	b.setRate(0)
-	for b.spend(1500) {
-	}
-	if b.spend(1500) {
-		t.Fatal("spent beyond the burst")
-	}
-	for range 4 {
-		b.earn(1456, 25)
-	}
-	if !b.spend(1500) || b.spend(1500) {
-		t.Fatal("four new packets at 25 percent must pay for exactly one")
-	}
-}
-
 // feed hands in 100 packets of 1316 bytes a second for d and returns the end.
 func feed(p *pacer, now mono.Time, d time.Duration) mono.Time {
 	for end := now.Add(d); now < end; now = now.Add(10 * time.Millisecond) {

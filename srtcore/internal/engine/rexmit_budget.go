@@ -5,34 +5,27 @@ package engine
 // only add to the queue.
 type rexmitBudget struct {
 	tokens int // bytes; starts full
-	cap    int
-	begun  bool
+	cap    int // bytes
+	peak   int // the largest cap so far
 }
 
 // minRexmitBurst is the least burst: 256 full packets.
 const minRexmitBurst = 256 * 1500
 
+func (r *rexmitBudget) init() {
+	r.tokens, r.cap, r.peak = minRexmitBurst, minRexmitBurst, minRexmitBurst
+}
+
 // earn adds the share of one new packet.
 func (r *rexmitBudget) earn(payload, percent int) {
-	r.begin()
 	r.tokens = min(r.tokens+(payload+wireOverhead)*percent/100, r.cap)
 }
 
-func (r *rexmitBudget) begin() {
-	if !r.begun {
-		r.begun, r.cap, r.tokens = true, minRexmitBurst, minRexmitBurst
-	}
-}
-
 // grant sees to it that at least n bytes may be spent.
-func (r *rexmitBudget) grant(n int) {
-	r.begin()
-	r.tokens = max(r.tokens, n)
-}
+func (r *rexmitBudget) grant(n int) { r.tokens = max(r.tokens, n) }
 
 // spend takes the bytes of one retransmission, if they are there.
 func (r *rexmitBudget) spend(n int) bool {
-	r.begin()
 	if r.tokens < n {
 		return false
 	}
@@ -40,13 +33,14 @@ func (r *rexmitBudget) spend(n int) bool {
 	return true
 }
 
-// setRate lets the burst grow to one second of the input, so that an outage
-// of the link can be repaired whole.
+// setRate makes the burst one second of the input, so that an outage of the
+// link can be repaired whole. Only a new peak fills it: an input that goes up
+// and down does not pay for itself.
 func (r *rexmitBudget) setRate(bytesPerSecond int) {
-	r.begin()
-	burst := max(minRexmitBurst, bytesPerSecond)
-	if burst > r.cap {
-		r.tokens += burst - r.cap
+	r.cap = max(minRexmitBurst, bytesPerSecond)
+	if r.cap > r.peak {
+		r.tokens += r.cap - r.peak
+		r.peak = r.cap
 	}
-	r.tokens, r.cap = min(r.tokens, burst), burst
+	r.tokens = min(r.tokens, r.cap)
 }
