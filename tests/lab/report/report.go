@@ -72,6 +72,7 @@ const (
 // Runs is everything that was measured.
 type Runs []Run
 
+// of returns the runs of one implementation.
 func (rs Runs) of(impl string) Runs {
 	var out Runs
 	for _, r := range rs {
@@ -114,7 +115,7 @@ func (rs Runs) Ratio(a, b string) float64 {
 	var v []float64
 	for _, x := range rs.of(a) {
 		for _, y := range rs.of(b) {
-			if x.Round == y.Round && y.CPU() > 0 {
+			if x.Round == y.Round && x.Failed == "" && y.Failed == "" && y.CPU() > 0 {
 				v = append(v, x.CPU()/y.CPU())
 			}
 		}

@@ -77,10 +77,15 @@ func measure(o options) (bool, error) {
 	for round := range o.rounds {
 		for _, impl := range order {
 			fmt.Fprintf(os.Stderr, "round %d of %d: %s\n", round+1, o.rounds, impl)
-			r := runPair(programs[impl], p, o.secs, func(line map[string]any) error {
+			keep := func(line map[string]any) error {
 				line["impl"], line["round"], line["profile"] = impl, round, p.Name
 				return json.NewEncoder(raw).Encode(line)
-			})
+			}
+			r := runPair(programs[impl], p, o.secs, keep)
+			if r.Failed != "" && impl != report.Weirline {
+				fmt.Fprintf(os.Stderr, "no result, once more: %s\n", r.Failed)
+				r = runPair(programs[impl], p, o.secs, keep)
+			}
 			r.Impl, r.Round = impl, round
 			runs = append(runs, r)
 		}
