@@ -67,6 +67,9 @@ func load(root string) (*tree, error) {
 			return err
 		}
 		if d.IsDir() {
+			if rel != "." && isModule(p) {
+				return filepath.SkipDir // a module of its own is not this house
+			}
 			return skipDir(filepath.ToSlash(rel), d.Name())
 		}
 		if !strings.HasSuffix(p, ".go") {
@@ -79,6 +82,11 @@ func load(root string) (*tree, error) {
 		return tr.add(filepath.ToSlash(rel), text)
 	})
 	return tr, err
+}
+
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 func skipDir(rel, name string) error {
