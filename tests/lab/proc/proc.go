@@ -57,7 +57,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	p.cmd.Stdout = &p.out
 	p.cmd.Env = append(os.Environ(), s.Env...)
 	// A signal from the terminal is the lab's to pass on.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.cmd.WaitDelay = 2 * time.Second
 	pipe, err := p.cmd.StderrPipe()
 	if err != nil {
