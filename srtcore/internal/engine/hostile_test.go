@@ -73,3 +73,30 @@ func TestDropReqWhileClosing(t *testing.T) {
 		t.Errorf("dead %v, next deadline %v after now", c.Dead(), c.PollTimeout().Sub(p.now))
 	}
 }
+
+// A peer that reports everything lost all the time makes work for every packet
+// once a report period, not with every report.
+func TestNAKStormIsBounded(t *testing.T) {
+	p := newWirePair(t, DefaultConfig())
+	c := p.conns[0]
+	c.rtt.sampled, c.rtt.smoothed, c.rtt.variance = true, 10*time.Second, 0
+	p.send(100)
+	p.batch.Reset()
+	c.PollTransmit(p.now, &p.batch)
+	content := wire.AppendNAKRange(nil, wire.SeqRange{First: c.snd.buf.first, Last: c.snd.buf.nextNew().Prev()})
+	work := 0
+	for range 1000 {
+		c.PollTimeout()
+		p.now = p.now.Add(100 * time.Microsecond)
+		p.injectControl(0, wire.ControlHeader{Type: wire.CtrlNAK}, content)
+		work += c.snd.loss.count
+		p.batch.Reset()
+		c.PollTransmit(p.now, &p.batch)
+	}
+	if n := c.stats.retrans.Packets; n != 100 {
+		t.Errorf("%d retransmissions of 100", n)
+	}
+	if most := 2 * 100 * 11; work > most {
+		t.Errorf("%d numbers listed in 100 ms, want at most %d", work, most)
+	}
+}

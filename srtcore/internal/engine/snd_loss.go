@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/seq"
@@ -13,6 +15,22 @@ type sndLoss struct {
 	lossList[struct{}]
 	// runnable: the budget is not what holds the list up.
 	runnable bool
+
+	since  mono.Time // of the period in which
+	listed int       // numbers were listed
+}
+
+// reportPeriod is a time in which an honest receiver reports a packet once.
+const reportPeriod = 10 * time.Millisecond
+
+// overfed reports whether a whole buffer of size n has been listed within the
+// period. Each number costs work, also one that is on its way already and is
+// unlisted at once: a few bytes a millisecond could keep the loop busy.
+func (l *sndLoss) overfed(now mono.Time, n int) bool {
+	if now.Sub(l.since) >= reportPeriod {
+		l.since, l.listed = now, 0
+	}
+	return l.listed > n
 }
 
 // handleNAK takes a loss report (draft section 3.2.5). A report with one
@@ -25,6 +43,9 @@ func (c *Conn) handleNAK(now mono.Time, content []byte) {
 		return
 	}
 	c.stats.recvNAK++
+	if c.snd.loss.overfed(now, c.snd.buf.n) {
+		return
+	}
 	for _, r := range ranges {
 		c.lose(r)
 	}
@@ -58,7 +79,7 @@ func (c *Conn) lose(r wire.SeqRange) {
 		r.First = c.snd.buf.first
 	}
 	if r.First.LessEq(r.Last) {
-		c.snd.loss.add(r.First, r.Last, struct{}{}, c.countSndLoss)
+		c.snd.loss.listed += c.snd.loss.add(r.First, r.Last, struct{}{}, c.countSndLoss)
 	}
 }
 

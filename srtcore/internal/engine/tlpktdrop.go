@@ -57,8 +57,10 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 		return
 	}
 	c.rcv.begin(now)
-	c.rcv.loss.removeRange(r.First, r.Last)
 	last := r.Last.Sub(buf.first)
+	if c.rcv.loss.removeRange(r.First, r.Last) == 0 && last < buf.span {
+		return // nothing of it is missing
+	}
 	for off := max(r.First.Sub(buf.first), 0); off <= last; off++ {
 		if buf.at(off) == nil {
 			buf.put(off, tombstone)
