@@ -21,7 +21,7 @@ func seconds(t unix.Timeval) float64 { return float64(t.Sec) + float64(t.Usec)/1
 func usageNow() usage {
 	var r unix.Rusage
 	unix.Getrusage(unix.RUSAGE_SELF, &r)
-	return usage{user: seconds(r.Utime), sys: seconds(r.Stime), nvcsw: r.Nvcsw, nivcsw: r.Nivcsw, at: now()}
+	return usage{user: seconds(r.Utime), sys: seconds(r.Stime), nvcsw: int64(r.Nvcsw), nivcsw: int64(r.Nivcsw), at: now()}
 }
 
 // peaks keeps the largest resident size and number of threads seen.
