@@ -33,9 +33,8 @@ help: ## show this list
 demo: deps build ## ffmpeg -> weirline -> SRT -> srt-live-transmit and back, content verified
 	@bash tests/demo/demo.sh
 
-test: deps ## install what is needed and run all tests (vet, race, cross build, quick interop and soak)
-	$(GO) vet ./...
-	@$(MAKE) --no-print-directory cross
+test: deps check cross ## install what is needed and run all tests (vet, staticcheck, race, cross build, quick interop and soak)
+	$(GO) test -tags weirlinedebug -short ./srtcore/internal/engine ./srtcore/internal/sim
 	@echo "go test -race of everything but $(ALONE)"
 	@$(GO) test -race -timeout 10m $(TOGETHER)
 	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(ALONE)
