@@ -174,14 +174,16 @@ func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
 			c.ctl.ackacks = append(c.ctl.ackacks, h.Info)
 		}
 	}
-	if released < 0 {
+	progress := a.LastAckSeq.Sub(c.snd.acked)
+	if progress < 0 {
 		return // overtaken by a later one
 	}
-	if released > 0 {
+	c.snd.acked = a.LastAckSeq
+	if released > 0 { // else it names what was dropped as too late
 		c.acknowledge(now, released)
 	}
 	if a.Kind == wire.ACKLight {
-		c.snd.window = max(c.snd.window-released, 0)
+		c.snd.window = max(c.snd.window-progress, 0)
 		return
 	}
 	c.snd.window = min(int(a.AvailBufPkts), maxFlight)

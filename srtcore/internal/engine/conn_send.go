@@ -18,16 +18,17 @@ type sender struct {
 	tail   tail
 	msgNo  seq.MsgNo
 
-	window    int       // packets the peer's receiver takes beyond the last ACK
-	lastAcked mono.Time // when an ACK last released something
-	busySince mono.Time // since when the buffer has not been empty; 0: it is
+	acked     seq.Number // of the last ACK; behind the buffer after a too-late drop
+	window    int        // packets the peer's receiver takes beyond the last ACK
+	lastAcked mono.Time  // when an ACK last released something
+	busySince mono.Time  // since when the buffer has not been empty; 0: it is
 }
 
 func (s *sender) init(c *Conn, first seq.Number, window int) {
 	s.buf.init(first, c.cfg.SndBufPkts)
 	s.pacer.init(&c.cfg)
 	s.budget.init()
-	s.msgNo = 1
+	s.msgNo, s.acked = 1, first
 	s.window = window
 }
 

@@ -32,3 +32,30 @@ func TestReaderPausesForAnHour(t *testing.T) {
 }
 
 func absDiff(d time.Duration) time.Duration { return max(d, -d) }
+
+// An application pauses for so long that the sender drops messages it could not
+// even send, because the window was closed. When it reads on, the stream does.
+func TestReaderPausesBeyondTheSendersPatience(t *testing.T) {
+	for _, size := range []int{32, 64, 500} {
+		p := NewPair(t, seed(1)).Delay(10 * time.Millisecond)
+		cfg := liveConfig(120 * time.Millisecond)
+		small := cfg
+		small.RcvBufPkts = size
+		p.Connect(cfg, small)
+		p.A.Stream(0, 5*time.Millisecond, 3000, 500)
+		p.RunFor(2 * time.Second)
+		p.B.Paused = true
+		p.RunFor(6 * time.Second)
+		p.B.Paused = false
+		p.RunFor(2 * time.Second)
+		n := len(p.B.Received)
+		p.RunFor(time.Second)
+		if got := len(p.B.Received) - n; got < 190 {
+			t.Errorf("buffer of %d: %d messages in a second after the pause, want about 200", size, got)
+		}
+		p.RunFor(6 * time.Second)
+		missing := Flow{p.A, p.B}.Missing()
+		Flow{p.A, p.B}.WantStats(len(missing))
+		p.Finish(20 * time.Second)
+	}
+}
