@@ -20,6 +20,8 @@ type Profile struct {
 	Common, Send []string
 	LatencyMs    float64
 	Bars         Bars
+	// What the lab adds: see lab.go.
+	Lab Lab
 }
 
 // Bars are what weirline must reach; zero: not judged.
@@ -29,38 +31,6 @@ type Bars struct {
 	RSSBelowLibsrt           bool
 	P99OverLatencyMs         float64
 	AllDelivered             bool // and every message checked
-}
-
-var all = []Profile{
-	{
-		Name: "P1", Text: "1 x 50 Mbit/s, latency 120 ms", LatencyMs: 120,
-		Common: split("--streams 1 --latency 120"), Send: split("--mbps 50"),
-		Bars: Bars{AllDelivered: true, Threads: 8},
-	},
-	{
-		Name: "P2", Text: "32 x 10 Mbit/s, latency 20 ms, TLPKTDROP off", LatencyMs: 20,
-		Common: split("--streams 32 --latency 20 --tlpktdrop 0"), Send: split("--mbps 10"),
-		Bars: Bars{
-			CPUOfLibsrt: 0.15, CPUOfShared: 0.28, Threads: 8, RSSBelowLibsrt: true,
-			P99OverLatencyMs: 2, AllDelivered: true,
-		},
-	},
-	{
-		Name: "P3", Text: "32 x 62.5 Mbit/s (2 Gbit/s), latency 120 ms", LatencyMs: 120,
-		Common: split("--streams 32 --latency 120"), Send: split("--mbps 62.5"),
-		Bars: Bars{AllDelivered: true, Threads: 8},
-	},
-	{
-		Name: "P4", Text: "P2 with AES-128-CTR", LatencyMs: 20,
-		Common: split("--streams 32 --latency 20 --tlpktdrop 0 --passphrase benchmark-secret-1 --pbkeylen 16"),
-		Send:   split("--mbps 10"),
-		Bars:   Bars{AllDelivered: true, Threads: 8},
-	},
-	{
-		Name: "P6", Text: "256 x 1.25 Mbit/s, latency 120 ms", LatencyMs: 120,
-		Common: split("--streams 256 --latency 120"), Send: split("--mbps 1.25"),
-		Bars: Bars{AllDelivered: true, Threads: 8},
-	},
 }
 
 func split(s string) []string { return strings.Fields(s) }
