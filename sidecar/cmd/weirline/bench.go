@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,10 @@ func benchCommand() *cobra.Command {
 Each prints one line of JSON at its end. run_cpu_s is the CPU time of the
 measured part, user and system; latencies are from the building of a message to
 its delivery, in buckets of 0.1 ms.`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return exitError{exitUsage, errors.New("bench needs recv, send or self; see weirline help bench")}
+		},
 	}
 	c.AddCommand(
 		benchSide("recv", "Receive and check", func(cmd *cobra.Command, o bench.Options) int {

@@ -39,8 +39,9 @@ func TestUsageErrors(t *testing.T) {
 		{"nonsense"}, {"relay"}, {"relay", "-"}, {"relay", "--nope", "-", "-"},
 		{"relay", "in.ts", "-"}, {"relay", "-", "srt://h:1?latancy=5"}, {"relay", "-", "srt://h:1?passphrase=short"},
 		{"relay", "--timeout", "x", "-", "-"}, {"relay", "--payload-size", "1457", "-", "-"}, {"relay", "--stats-format", "xml", "-", "-"}, {"relay", "--log-level", "x", "-", "-"},
-		{"serve", "--listen", "9710"}, {"serve", "extra"},
-		{"bench", "send", "--streams", "0"}, {"bench", "recv", "--file"}, {"bench", "recv", "--passphrase", "short"},
+		{"relay", "--stats-interval", "-1s", "-", "file:///dev/null"},
+		{"serve", "--listen", "9710"}, {"serve", "--listen", "127.0.0.1:99999"}, {"serve", "extra"},
+		{"bench"}, {"bench", "nonsense"}, {"bench", "send", "--streams", "0"}, {"bench", "recv", "--file"}, {"bench", "recv", "--passphrase", "short"},
 	} {
 		if got := run(args); got != exitUsage {
 			t.Errorf("%v: exit code %d, want %d", args, got, exitUsage)

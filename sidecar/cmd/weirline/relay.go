@@ -72,6 +72,9 @@ func relay(cmd *cobra.Command, args []string, o relayOptions) error {
 	if err != nil {
 		return coded(err)
 	}
+	if o.interval < 0 {
+		return exitError{exitUsage, fmt.Errorf("--stats-interval %v is refused: allowed 0 or more", o.interval)}
+	}
 	r := route.New(cfg)
 	stop, err := startStats(r, o)
 	if err != nil {

@@ -50,7 +50,10 @@ func serve(cmd *cobra.Command, listen, level, format string) error {
 	if err != nil {
 		return err
 	}
-	host, _, err := net.SplitHostPort(listen)
+	host, port, err := net.SplitHostPort(listen)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		return exitError{exitUsage, fmt.Errorf("--listen %q is refused: allowed host:port", listen)}
 	}
