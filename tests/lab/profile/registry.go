@@ -37,7 +37,7 @@ var base = []Profile{
 		Common: split("--streams 32 --latency 120"), Send: split("--mbps 62.5"),
 		Bars: Bars{AllDelivered: true, Threads: 8},
 		Lab: Lab{
-			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{1, 5}, Full: Runs{5, 10}, Streams: 32, Mbps: 62.5,
+			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{2, 5}, Full: Runs{5, 10}, Streams: 32, Mbps: 62.5,
 			// One listener port and one sender socket carry all of it.
 			Bars: []Bar{{Complete, "", 1}, {CPUGbit, Shared, .15}, {RateMbps, "", 1990}, {Sockets, "", 1}},
 		},
@@ -57,7 +57,7 @@ var base = []Profile{
 		Common: split("--streams 256 --latency 120"), Send: split("--mbps 1.25"),
 		Bars: Bars{AllDelivered: true, Threads: 8},
 		Lab: Lab{
-			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{1, 5}, Full: Runs{5, 10}, Streams: 256, Mbps: 1.25,
+			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{2, 5}, Full: Runs{5, 10}, Streams: 256, Mbps: 1.25,
 			Bars: []Bar{{Complete, "", 1}, {CPU, Shared, .12}, {RSS, Shared, .15}, {Threads, "", 8}},
 		},
 	},

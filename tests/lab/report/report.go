@@ -2,7 +2,7 @@
 // verdict against the bars of the profile.
 //
 // Lives here: medians, ratios, the table.
-// May import: profile. Never: srtcore, sidecar, os/exec.
+// May import: profile, proc, stat, svg. Never: srtcore, sidecar, os/exec.
 package report
 
 import (
@@ -32,6 +32,20 @@ type Side struct {
 	PeakThreads    int     `json:"peak_threads"`
 	// TotalCPU is the time of the whole process as the system booked it.
 	TotalCPU float64 `json:"total_cpu_s"`
+
+	Timeout   int       `json:"timeout"`
+	P999      float64   `json:"lat_p999_ms"`
+	Mbps      float64   `json:"mbps"`
+	Stalls    uint64    `json:"send_stalls"`
+	PerSecond []float64 `json:"sent_per_s"`
+	SentMsgs  uint64    `json:"sent_msgs"`
+	Retrans   float64   `json:"pktRetrans"`
+	Switches  int64     `json:"total_nvcsw"`
+	Forced    int64     `json:"total_nivcsw"`
+	// Sockets is the number of UDP sockets seen in mid-run, IdleKB the resident
+	// memory before the first connection.
+	Sockets int   `json:"udp_sockets"`
+	IdleKB  int64 `json:"idle_rss_kb"`
 }
 
 // Run is one pair of processes.
@@ -40,6 +54,22 @@ type Run struct {
 	Round      int
 	Recv, Send Side
 	Failed     string // why there is no result; empty if there is one
+	Void       string // why the result does not count though there is one
+	// SimultaneousKB is the largest sum of both processes' memory at one moment.
+	SimultaneousKB int64
+	UDPErrors      int64 // of the machine, during the run
+}
+
+// Counts reports whether the run is a measurement: both sides ended well and
+// what was delivered is what was sent. How much was delivered is another matter.
+func (r Run) Counts() bool { return r.Failed == "" && r.Void == "" && r.Recv.Corrupt == 0 }
+
+// PerGbit is CPU seconds of both for each delivered Gbit.
+func (r Run) PerGbit() float64 {
+	if r.Recv.DeliveredBytes == 0 {
+		return 0
+	}
+	return r.CPU() / (float64(r.Recv.DeliveredBytes) * 8 / 1e9)
 }
 
 // CPU is the seconds of both processes, as the system booked them.
