@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"unsafe"
 )
@@ -40,6 +41,11 @@ func secretIn(args []string, i int) (from, to int) {
 	}
 	return from, to
 }
+
+var secrets = regexp.MustCompile(`(?i)(passphrase=)[^&"\s]+`)
+
+// hideSecrets takes passphrases out of a text.
+func hideSecrets(text string) string { return secrets.ReplaceAllString(text, "${1}(hidden)") }
 
 // blot overwrites a part of s in place.
 func blot(s string, from, to int) {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -19,19 +20,24 @@ func main() { os.Exit(run(takeArgs(os.Args[1:]))) }
 func run(args []string) int {
 	root := rootCommand()
 	root.SetArgs(args)
-	err := root.ExecuteContext(context.Background())
+	return report(root.ExecuteContext(context.Background()), os.Stderr)
+}
+
+// report says why the command failed, and with which exit code. The text may
+// quote an argument that was put in the wrong place.
+func report(err error, w io.Writer) int {
 	var code exitError
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &code):
 		if code.err != nil {
-			fmt.Fprintln(os.Stderr, "weirline:", code.err)
+			fmt.Fprintln(w, "weirline:", hideSecrets(code.err.Error()))
 		}
 		return code.code
 	}
-	fmt.Fprintln(os.Stderr, "weirline:", err)
-	fmt.Fprintln(os.Stderr, "See weirline help.")
+	fmt.Fprintln(w, "weirline:", hideSecrets(err.Error()))
+	fmt.Fprintln(w, "See weirline help.")
 	return exitUsage
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -77,6 +78,21 @@ func TestHelpTopicAndVersion(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"help", "exit-codes"}, {"help", "relay"}, {}} {
 		if code := run(args); code != exitOK {
 			t.Errorf("%v: exit code %d", args, code)
+		}
+	}
+}
+
+func TestErrorsDoNotQuoteSecrets(t *testing.T) {
+	const url = "srt://h:1?passphrase=verysecret1&x=1"
+	for _, args := range [][]string{
+		{url}, {"serve", url}, {"serve", "--listen", url}, {"bench", "recv", url}, {"relay", "-", url},
+		{"relay", "-", url[2:]}, {"relay", "-", url[3:]}, {"relay", "-", "x?passphrase=verysecret1"},
+		{"relay", "--stats-interval", url, "-", "-"}, {"relay", "--stats-format", url, "-", "-"},
+	} {
+		root, text := rootCommand(), new(strings.Builder)
+		root.SetArgs(args)
+		if report(root.ExecuteContext(t.Context()), text) == exitOK || text.Len() == 0 || strings.Contains(text.String(), "verysecret1") {
+			t.Errorf("%v: %q", args, text)
 		}
 	}
 }
