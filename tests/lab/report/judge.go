@@ -154,3 +154,16 @@ func (rs Runs) Pairs(a, b string, f func(Run) float64) []float64 {
 	}
 	return out
 }
+
+// String is the bar in one line.
+func (j Judged) String() string {
+	v := "FAIL"
+	if j.OK {
+		v = "PASS"
+	}
+	note := ""
+	if j.Note != "" {
+		note = " (" + j.Note + ")"
+	}
+	return fmt.Sprintf("%s  %-12s %s: %s, %s%s", v, j.Profile, j.what(), j.measured(), j.bar(), note)
+}
