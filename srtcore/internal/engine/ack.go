@@ -14,8 +14,10 @@ const (
 	ackPeriod = 10 * time.Millisecond
 	// lightACKEvery is the number of packets after which a light ACK is due.
 	lightACKEvery = 64
-	// ackHistory is how many full ACKs may wait for their ACKACK.
-	ackHistory = 256
+	// ackHistory is how many full ACKs may wait for their ACKACK: those of 640 ms
+	// at first, of 10 s when the round trip turns out to be as long.
+	ackHistory    = 64
+	maxAckHistory = 1024
 )
 
 // acker is the acknowledging side. Full ACKs of all connections fall on one
@@ -28,7 +30,7 @@ type acker struct {
 	answered bool // the last full ACK got its ACKACK
 	packets  int  // since the last full ACK
 	avail    int  // free buffer said in the last full ACK
-	history  []ackRecord
+	history  []ackRecord // by number, modulo its length
 }
 
 // ackRecord remembers when an ACK number was sent.
@@ -39,6 +41,23 @@ type ackRecord struct {
 
 func (a *acker) init(first seq.Number, avail int) {
 	a.due, a.lastSeq, a.answered, a.avail = mono.Never, first, true, avail
+}
+
+// record returns where an ACK number has its place.
+func (a *acker) record(no uint32) *ackRecord { return &a.history[no%uint32(len(a.history))] }
+
+// maybeGrow makes the history longer if the ACKACK of a number comes after that
+// number's place was taken by a later one.
+func (a *acker) maybeGrow(no uint32) {
+	late := a.lastNo - no
+	if late < uint32(len(a.history)) || late >= maxAckHistory {
+		return
+	}
+	old := a.history
+	a.history = make([]ackRecord, 2*len(old))
+	for _, rec := range old {
+		*a.record(rec.no) = rec
+	}
 }
 
 // onGrid returns the next instant of the common 10 ms grid after now.
@@ -124,7 +143,7 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 	if a.history == nil {
 		a.history = make([]ackRecord, ackHistory)
 	}
-	a.history[a.lastNo%ackHistory] = ackRecord{a.lastNo, now}
+	*a.record(a.lastNo) = ackRecord{a.lastNo, now}
 	// Should the ACKACK not come, this one is repeated.
 	a.due = c.ackRepeat()
 	ack := wire.ACK{
@@ -144,8 +163,9 @@ func (c *Conn) handleACKACK(now mono.Time, h wire.ControlHeader) {
 	if h.Info == 0 || a.history == nil {
 		return
 	}
-	rec := &a.history[h.Info%ackHistory]
+	rec := a.record(h.Info)
 	if rec.no != h.Info {
+		a.maybeGrow(h.Info)
 		return
 	}
 	rec.no = 0

@@ -123,3 +123,23 @@ func TestStampFarAhead(t *testing.T) {
 		t.Error("the connection is still there")
 	}
 }
+
+// Over a path of four seconds there and back the round trip is measured, and
+// losses are repaired.
+func TestVeryLongRoundTrip(t *testing.T) {
+	p := NewPair(t, seed(1)).Delay(2 * time.Second)
+	cfg := liveConfig(20 * time.Second)
+	cfg.ConnTimeout, cfg.PeerIdle = 30*time.Second, 20*time.Second
+	p.Connect(cfg, cfg)
+	p.A.Stream(0, 7*time.Millisecond, 4000, 500)
+	p.RunFor(15 * time.Second)
+	for _, s := range []*Session{p.A, p.B} {
+		if rtt := s.Stats().RTT; rtt < 3900*time.Millisecond || rtt > 4300*time.Millisecond {
+			t.Errorf("round trip of %v, want 4 s", rtt)
+		}
+	}
+	p.Up.Config.Loss = 0.01
+	p.RunFor(40 * time.Second)
+	Flow{p.A, p.B}.WantComplete()
+	p.Finish(60 * time.Second)
+}
