@@ -27,9 +27,9 @@ type acker struct {
 	lastSeq  seq.Number
 	lastAt   mono.Time // of the last full ACK
 	lastNo   uint32
-	answered bool // the last full ACK got its ACKACK
-	packets  int  // since the last full ACK
-	avail    int  // free buffer said in the last full ACK
+	answered bool        // the last full ACK got its ACKACK
+	packets  int         // since the last full ACK
+	avail    int         // free buffer said in the last full ACK
 	history  []ackRecord // by number, modulo its length
 }
 

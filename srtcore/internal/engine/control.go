@@ -44,7 +44,7 @@ func (c *Conn) pollControl(now mono.Time, b *dgram.Batch) {
 	}
 	q.ackacks = q.ackacks[:0]
 	for _, r := range q.dropReqs {
-		r.PutDropReq(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlDropReq}, 8))
+		r.PutDropReq(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlDropReq}, wire.DropReqSize))
 	}
 	q.dropReqs = q.dropReqs[:0]
 	if q.keepAlive {
@@ -64,8 +64,7 @@ func (c *Conn) addControl(now mono.Time, b *dgram.Batch, h wire.ControlHeader, n
 	return p[wire.HeaderSize:]
 }
 
-// addEmpty appends a control packet without content; libsrt never sends one
-// shorter than four bytes, so this side neither.
+// addEmpty appends a control packet that has nothing to say.
 func (c *Conn) addEmpty(now mono.Time, b *dgram.Batch, t wire.ControlType, info uint32) {
-	clear(c.addControl(now, b, wire.ControlHeader{Type: t, Info: info}, 4))
+	clear(c.addControl(now, b, wire.ControlHeader{Type: t, Info: info}, wire.EmptyContentSize))
 }

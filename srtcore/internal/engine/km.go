@@ -49,12 +49,6 @@ func (h *kmHistory) known(m *wire.KeyMaterial) bool {
 	return false
 }
 
-// kmCipherCTR and kmAuthNone are the fields of a KM message for AES-CTR.
-const (
-	kmCipherCTR = 2
-	kmAuthNone  = 0
-)
-
 func (k *km) init() { k.refresh.next = mono.Never }
 
 // slot returns the index of a single key.
@@ -96,7 +90,7 @@ func (k *km) message(kk wire.KK, keys []byte) ([]byte, error) {
 		return nil, err
 	}
 	m := wire.KeyMaterial{
-		KK: kk, Cipher: kmCipherCTR, Auth: kmAuthNone,
+		KK: kk, Cipher: wire.CipherAESCTR, Auth: wire.AuthNone,
 		KeyLen: k.keyLen, Salt: k.salt, Wrapped: wrapped,
 	}
 	return m.Append(nil), nil
@@ -167,7 +161,7 @@ func (c *Conn) handleExt(now mono.Time, h wire.ControlHeader, content []byte) {
 func (c *Conn) refreshRcv(now mono.Time, content []byte) []byte {
 	k := &c.km
 	m, err := wire.ParseKeyMaterial(content)
-	if err != nil || m.Cipher != kmCipherCTR || m.Auth != kmAuthNone {
+	if err != nil || m.Cipher != wire.CipherAESCTR || m.Auth != wire.AuthNone {
 		c.stats.badPackets++
 		return nil
 	}

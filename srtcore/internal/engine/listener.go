@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/binary"
 	"io"
 	"net/netip"
 	"time"
@@ -29,12 +26,8 @@ type peerKey struct {
 	id   wire.SocketID
 }
 
-const (
-	// cookieSpan is how long a cookie is good, at least; twice that at most.
-	cookieSpan = time.Minute
-	// pendingLimit bounds the time a request waits for a decision.
-	pendingLimit = 30 * time.Second
-)
+// pendingLimit bounds the time a request waits for a decision.
+const pendingLimit = 30 * time.Second
 
 // Listen makes the Endpoint answer callers; at most backlog requests wait for a
 // decision at a time.
@@ -221,7 +214,7 @@ func (c *Conn) takeKMReq(req []byte) (rsp []byte, reason wire.RejectReason) {
 	if err != nil {
 		return nil, wire.RejRogue
 	}
-	if m.Cipher != kmCipherCTR || m.Auth != kmAuthNone {
+	if m.Cipher != wire.CipherAESCTR || m.Auth != wire.AuthNone {
 		return nil, wire.RejCryptoMode
 	}
 	if err := c.km.accept(&m, c.cfg.Passphrase); err != nil {
@@ -290,29 +283,6 @@ func (l *listener) timestamp(now mono.Time) wire.Timestamp {
 		l.epoch = now
 	}
 	return wire.Timestamp(now.Sub(l.epoch) / time.Microsecond)
-}
-
-// cookie binds a caller's address to a span of time, under a secret.
-func (l *listener) cookie(now mono.Time, peer netip.AddrPort) uint32 {
-	return l.cookieAt(int64(now)/int64(cookieSpan), peer)
-}
-
-func (l *listener) cookieAt(span int64, peer netip.AddrPort) uint32 {
-	mac := hmac.New(sha256.New, l.secret[:])
-	var b [8 + 16 + 2]byte
-	binary.BigEndian.PutUint64(b[:], uint64(span))
-	addr := peer.Addr().As16()
-	copy(b[8:], addr[:])
-	binary.BigEndian.PutUint16(b[24:], peer.Port())
-	mac.Write(b[:])
-	c := binary.BigEndian.Uint32(mac.Sum(nil))
-	return max(c, 1)
-}
-
-// validCookie accepts the cookie of this span of time and of the one before.
-func (l *listener) validCookie(now mono.Time, peer netip.AddrPort, cookie uint32) bool {
-	span := int64(now) / int64(cookieSpan)
-	return cookie == l.cookieAt(span, peer) || cookie == l.cookieAt(span-1, peer)
 }
 
 // advance forgets requests that nobody decided about.

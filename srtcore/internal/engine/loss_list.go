@@ -34,12 +34,6 @@ func (l *lossList[T]) search(s seq.Number) int {
 	return sort.Search(len(l.runs), func(i int) bool { return s.LessEq(l.runs[i].last) })
 }
 
-// contains reports whether s is listed.
-func (l *lossList[T]) contains(s seq.Number) bool {
-	i := l.search(s)
-	return i < len(l.runs) && l.runs[i].first.LessEq(s)
-}
-
 // add lists first..last with info and returns how many were not listed before;
 // each, unless nil, is told the runs of these. Numbers already listed keep
 // their run and its info.

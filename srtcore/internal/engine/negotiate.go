@@ -102,7 +102,7 @@ func (c *Conn) ownFlags() wire.HSFlags {
 	return f
 }
 
-// hsExt returns this side's HSREQ: its wishes.
+// hsReq returns this side's HSREQ: its wishes.
 func (c *Conn) hsReq() wire.HSExt {
 	x := wire.HSExt{Version: ownVersion, Flags: c.ownFlags()}
 	if c.cfg.TSBPD {
