@@ -65,6 +65,16 @@ func RaiseFiles() (uint64, error) {
 	return l.Cur, unix.Setrlimit(unix.RLIMIT_NOFILE, &l)
 }
 
+// LoadAverage is how many processes wanted a core in the last minute.
+func LoadAverage() float64 {
+	f := strings.Fields(firstLine("/proc/loadavg"))
+	if len(f) == 0 {
+		return 0
+	}
+	v, _ := strconv.ParseFloat(f[0], 64)
+	return v
+}
+
 // Commit names the revision of the working tree.
 func Commit() string {
 	out, _ := exec.Command("git", "describe", "--always", "--dirty", "--abbrev=12").Output()

@@ -101,7 +101,7 @@ func impaired(p Profile, n Net) Profile {
 	ms := n.LatencyMs()
 	q := Profile{
 		Name:      p.Name + "-" + n.Name,
-		Text:      fmt.Sprintf("%s behind %d ms + 0-%d ms each way, %.1f %% loss; latency %d ms", p.Text, n.DelayMs, n.JitterMs, 100*n.Loss, ms),
+		Text:      fmt.Sprintf("the load of %s behind %d ms + 0-%d ms each way, %.1f %% loss; latency %d ms, TLPKTDROP on", p.Name, n.DelayMs, n.JitterMs, 100*n.Loss, ms),
 		LatencyMs: float64(ms),
 		Common:    withLatency(p.Common, ms), Send: p.Send,
 		Lab: Lab{

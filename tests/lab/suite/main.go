@@ -78,6 +78,10 @@ func run(o options) int {
 		}
 		return exitNoStart
 	}
+	if busy := proc.LoadAverage(); busy > .5 {
+		l.result.Method = append(l.result.Method, fmt.Sprintf("THE MACHINE WAS BUSY before the first run: load average %.2f.", busy))
+		fmt.Printf("warning: the machine is busy already, load average %.2f: delays and evenness will suffer\n", busy)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := l.open(); err != nil {
@@ -110,7 +114,7 @@ func (l *lab) measure(ctx context.Context, items []item) {
 			l.missing(it, before, err)
 		}
 		if ctx.Err() != nil && l.result.Partial == "" {
-			l.result.Partial = fmt.Sprintf("interrupted during %s; not begun: %s", it.name(), strings.Join(append(names(items[i+1:]), "-"), ", "))
+			l.result.Partial = fmt.Sprintf("interrupted during %s; not begun: %s", it.name(), strings.Join(names(items[i+1:]), ", "))
 		}
 		l.show(l.result.Bars[before:])
 	}
@@ -184,7 +188,7 @@ func (l *lab) open() error {
 	if l.only != "" || l.rounds > 0 || l.secs > 0 {
 		l.result.Plan += fmt.Sprintf(" (only %s, rounds %d, secs %g)", l.only, l.rounds, l.secs)
 	}
-	l.result.Machine, l.result.Method = proc.ThisMachine(), method(l.cores())
+	l.result.Machine, l.result.Method = proc.ThisMachine(), append(method(l.cores()), l.result.Method...)
 	return l.keep(map[string]any{
 		"role": "machine", "time": l.began.UTC().Format(time.RFC3339), "machine": l.result.Machine,
 		"programs": l.result.Programs, "plan": l.result.Plan, "method": l.result.Method,

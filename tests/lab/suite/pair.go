@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -117,8 +118,12 @@ func even(r report.Run, x pairs) error {
 	if x.p.Lab.Mbps == 0 || r.Send.Stalls > 0 || len(r.Send.PerSecond) < n || float64(n) != x.runs.Secs {
 		return nil
 	}
-	rate := x.p.Lab.Mbps * 1e6 / 8 / 1316 * float64(x.p.Lab.Streams)
-	return stat.Flat(r.Send.PerSecond, rate, profile.FlatTolerance)
+	stream := perSecond(x.p.Lab.Mbps)
+	counts := slices.Clone(r.Send.PerSecond[:n])
+	// Each stream sends whole messages: what is left of its last one is owed.
+	owed := stream*float64(n) - math.Floor(stream*float64(n))
+	counts[n-1] += owed * float64(x.p.Lab.Streams)
+	return stat.Flat(counts, stream*float64(x.p.Lab.Streams), profile.FlatTolerance)
 }
 
 // command is the line of a side.
