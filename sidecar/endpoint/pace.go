@@ -7,12 +7,25 @@ import (
 )
 
 // pace keeps what is under way down to what the link carries in a moment, by
-// watching how fast it is acknowledged while there is always something to send.
+// watching how long messages take to be acknowledged. It allows more while the
+// source is held up and the link keeps up, and less once messages queue in the
+// sender, which drops what is more than a second late.
 type pace struct {
 	limit   int // messages under way
 	written int
-	mark    time.Time // since when the link is measured; zero: it is not
-	acked   int       // at mark
+	sent    []sentBatch // those not acknowledged, oldest first
+	held    time.Time   // when the source was last held up
+	looked  time.Time   // when acknowledgements were last looked at
+	lowered time.Time   // until then the limit has not shown its effect
+
+	rtt      time.Duration
+	askedRTT time.Time
+}
+
+// sentBatch is one batch under way.
+type sentBatch struct {
+	n, upTo int // its messages, and all up to its last
+	at      time.Time
 }
 
 const (
@@ -22,20 +35,21 @@ const (
 	firstOfStream = 128
 
 	leastUnderWay = 16
-	paceInterval  = 100 * time.Millisecond
-	// underWay is how long the queue in the sender may be, beyond what waits for
-	// its acknowledgement; a sender drops what is more than a second late.
-	underWay = 400 * time.Millisecond
+	// mostLate is how much longer than a round trip a message may take.
+	mostLate    = 400 * time.Millisecond
+	rttInterval = 100 * time.Millisecond
 )
 
-// wait waits until something may be sent.
-func (p *pace) wait(c *srtcore.Conn) {
+// wait waits until a batch of n messages may be sent.
+func (p *pace) wait(c *srtcore.Conn, n int) {
 	for {
 		buffered, now := c.Buffered(), time.Now()
-		if p.due(now, buffered) {
-			p.measure(now, buffered, time.Duration(c.Stats().MsRTT*float64(time.Millisecond)))
+		if now.Sub(p.askedRTT) > rttInterval {
+			p.rtt = time.Duration(c.Stats().MsRTT * float64(time.Millisecond))
+			p.askedRTT = now
 		}
-		if buffered <= p.limit {
+		if p.may(now, buffered) {
+			p.add(now, n)
 			return
 		}
 		select {
@@ -46,23 +60,36 @@ func (p *pace) wait(c *srtcore.Conn) {
 	}
 }
 
-// due reports whether the link was kept busy long enough to be measured. Where
-// little is under way, the source and not the link sets the rate.
-func (p *pace) due(now time.Time, buffered int) bool {
-	if buffered < p.limit/2 {
-		p.mark = time.Time{}
+// may learns from what was acknowledged and reports whether more may be sent.
+func (p *pace) may(now time.Time, buffered int) bool {
+	for len(p.sent) > 0 && p.sent[0].upTo <= p.written-buffered {
+		p.learn(p.sent[0], now)
+		p.sent = p.sent[1:]
+	}
+	p.looked = now
+	if buffered > p.limit {
+		p.held = now
 		return false
 	}
-	if p.mark.IsZero() {
-		p.mark, p.acked = now, p.written-buffered
-	}
-	return now.Sub(p.mark) >= paceInterval
+	return true
 }
 
-// measure sets the limit from the rate of acknowledgement since mark.
-func (p *pace) measure(now time.Time, buffered int, rtt time.Duration) {
-	acked := p.written - buffered
-	perSecond := float64(acked-p.acked) / now.Sub(p.mark).Seconds()
-	p.limit = max(leastUnderWay, int(perSecond*(underWay+rtt).Seconds()))
-	p.mark, p.acked = now, acked
+func (p *pace) add(now time.Time, n int) {
+	p.written += n
+	p.sent = append(p.sent, sentBatch{n, p.written, now})
+}
+
+// learn adjusts the limit. The batch was acknowledged between the last look and
+// now. Where the source was not held up meanwhile, nothing is known of more.
+func (p *pace) learn(b sentBatch, now time.Time) {
+	least, most := p.looked.Sub(b.at), now.Sub(b.at)
+	switch {
+	case least > p.rtt+mostLate:
+		if now.After(p.lowered) {
+			p.limit = max(leastUnderWay, int(float64(p.limit)*float64(p.rtt+mostLate/2)/float64(least)))
+			p.lowered = now.Add(least)
+		}
+	case !p.held.Before(b.at) && most < p.rtt+mostLate/4:
+		p.limit += (b.n + 1) / 2
+	}
 }

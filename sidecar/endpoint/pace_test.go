@@ -7,54 +7,65 @@ import (
 
 // link plays a link of a certain rate, in messages a second, behind a pace.
 type link struct {
-	p        *pace
-	now      time.Time
-	rtt      time.Duration
-	buffered float64
+	p    *pace
+	now  time.Time
+	rtt  time.Duration
+	free time.Time   // when the link has sent all it was given
+	acks []time.Time // when what is under way will be acknowledged
+	late time.Duration
 }
 
 // run writes as much as the pace lets through, or want messages a second if
 // that is less, for d.
 func (l *link) run(rate, want float64, d time.Duration) {
 	const tick = 10 * time.Millisecond
+	l.late = 0
 	owed := 0.0
 	for range d / tick {
 		l.now = l.now.Add(tick)
-		// What is under way is acknowledged after a round trip at the earliest.
-		l.buffered -= min(l.buffered*min(1, tick.Seconds()/l.rtt.Seconds()), rate*tick.Seconds())
-		for owed += want * tick.Seconds(); owed >= 1; owed-- {
-			if l.p.due(l.now, int(l.buffered)) {
-				l.p.measure(l.now, int(l.buffered), l.rtt)
-			}
-			if int(l.buffered) > l.p.limit {
-				break
-			}
-			l.buffered++
-			l.p.written++
+		for len(l.acks) > 0 && !l.acks[0].After(l.now) {
+			l.acks = l.acks[1:]
 		}
-		owed = min(owed, 1000)
+		for owed = min(owed+want*tick.Seconds(), 1000); owed >= 1 && l.p.may(l.now, len(l.acks)); owed-- {
+			l.send(rate)
+		}
 	}
+}
+
+func (l *link) send(rate float64) {
+	if l.free.Before(l.now) {
+		l.free = l.now
+	}
+	l.free = l.free.Add(time.Duration(float64(time.Second) / rate))
+	l.acks = append(l.acks, l.free.Add(l.rtt))
+	l.late = max(l.late, l.free.Sub(l.now))
+	l.p.add(l.now, 1)
 }
 
 func TestPaceFollowsTheLink(t *testing.T) {
 	for _, rtt := range []time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second} {
-		l := &link{p: &pace{limit: firstOfFile}, rtt: rtt}
+		l := &link{p: &pace{limit: firstOfFile, rtt: rtt}, rtt: rtt}
 		l.run(1000, 1e5, 20*time.Second)
-		most := int(1000 * (underWay + rtt).Seconds() * 1.2)
-		if l.p.written < 10000 || l.p.limit > most {
-			t.Errorf("rtt %v: %d messages in 20 s at 1000 a second, %d under way (at most %d)", rtt, l.p.written, l.p.limit, most)
+		if l.p.written < 5000 || l.late > 2*mostLate+rtt {
+			t.Errorf("rtt %v: %d messages in 20 s at 1000 a second, at most %v late", rtt, l.p.written, l.late)
 		}
 		l.run(50, 1e5, time.Minute)
-		if late := l.buffered / 50; late > (underWay+rtt).Seconds()*1.5 {
-			t.Errorf("rtt %v: %.2f s queued on a slow link", rtt, late)
+		l.run(50, 1e5, time.Minute)
+		if l.late > 2*mostLate+rtt {
+			t.Errorf("rtt %v: %v late on a slow link", rtt, l.late)
 		}
 	}
 }
 
 func TestPaceLeavesAStreamAlone(t *testing.T) {
-	l := &link{p: &pace{limit: firstOfStream}, rtt: 50 * time.Millisecond}
-	l.run(1e5, 100, 10*time.Second)
-	if l.p.limit != firstOfStream {
-		t.Errorf("a quiet stream lowered the limit to %d", l.p.limit)
+	for _, rtt := range []time.Duration{time.Millisecond, 200 * time.Millisecond} {
+		l := &link{p: &pace{limit: firstOfStream, rtt: rtt}, rtt: rtt}
+		for range 10 { // a key frame, then small ones
+			l.run(1e5, 3000, 100*time.Millisecond)
+			l.run(1e5, 100, time.Second)
+		}
+		if l.p.limit < firstOfStream {
+			t.Errorf("rtt %v: the limit fell to %d", rtt, l.p.limit)
+		}
 	}
 }

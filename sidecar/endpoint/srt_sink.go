@@ -33,8 +33,7 @@ func (s *srtSink) WriteBatch(msgs [][]byte) error {
 		split(m, limit, func(b []byte) error { s.batch = append(s.batch, b); return nil })
 	}
 	if s.pace != nil {
-		s.pace.wait(s.c)
-		s.pace.written += len(s.batch)
+		s.pace.wait(s.c, len(s.batch))
 	}
 	for rest := s.batch; len(rest) > 0; {
 		n, err := s.c.WriteBatch(rest)

@@ -42,7 +42,7 @@ func secretIn(args []string, i int) (from, to int) {
 	return from, to
 }
 
-var secrets = regexp.MustCompile(`(?i)(passphrase=)[^&"\s]+`)
+var secrets = regexp.MustCompile(`(?i)(passphrase=)[^&"\n]+`)
 
 // hideSecrets takes passphrases out of a text.
 func hideSecrets(text string) string { return secrets.ReplaceAllString(text, "${1}(hidden)") }
