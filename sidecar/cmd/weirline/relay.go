@@ -45,7 +45,9 @@ func relayCommand() *cobra.Command {
   -                        standard input or output
 
 Lost connections are made again, waiting 0.25 s to 10 s; what comes meanwhile is
-dropped, the oldest first. Wrong credentials are not tried again. The relay ends
+dropped, the oldest first; a file waits. Streams wait for a slow link, not for one
+that stands still; at a listening destination the fastest caller sets the pace.
+Wrong credentials are not tried again. The relay ends
 with exit code 0 when a source with an end (file, -, dialled socket) has ended
 and its tail was delivered, or on SIGINT or SIGTERM. See weirline help exit-codes.`,
 		Args: cobra.MinimumNArgs(2),

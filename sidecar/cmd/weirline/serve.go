@@ -29,7 +29,8 @@ With a user name in the URL (weirline@) FFmpeg waits until SRT is connected, and
 refusal fails the open: 400 bad URL, 403 refused, 404 not found, 409 port in
 use, 504 timeout, 502 anything else. Without, the body is read from the first
 moment and SRT connects meanwhile. While SRT is down the oldest media is
-dropped; the connection is made again by itself.
+dropped; the connection is made again by itself. While it is up, a body faster
+than the link waits for it. The reply to a POST counts what was dropped.
 
 reconnect=0 ends the request with its connection; listen_timeout=5s bounds the
 wait for a caller. Only local clients are served, and no web pages.`,
