@@ -23,6 +23,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/weirline/weirline/srtcore/internal/crypt"
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/seq"
@@ -127,6 +128,29 @@ type Request struct {
 	at   mono.Time // arrival of the conclusion: the TSBPD time base
 	ts   wire.Timestamp
 	done bool
+
+	// Derived by Prepare, with the passphrase they belong to.
+	kek        []byte
+	passphrase string
+}
+
+// Prepare derives the key-encryption key, which is the dear part of accepting an
+// encrypted caller. It touches nothing but the Request, so it may run elsewhere
+// than the Endpoint, before Accept.
+func (r *Request) Prepare(passphrase string) {
+	m, err := wire.ParseKeyMaterial(r.exts.km)
+	if err != nil || passphrase == "" {
+		return
+	}
+	r.kek, r.passphrase = crypt.DeriveKEK(passphrase, m.Salt, m.KeyLen), passphrase
+}
+
+// keyFor returns the prepared key, or derives it now.
+func (r *Request) keyFor(passphrase string) []byte {
+	if r.kek == nil || r.passphrase != passphrase {
+		r.Prepare(passphrase)
+	}
+	return r.kek
 }
 
 // Message is one received message.

@@ -96,10 +96,9 @@ func (k *km) message(kk wire.KK, keys []byte) ([]byte, error) {
 	return m.Append(nil), nil
 }
 
-// accept takes the initiator's KMREQ of the handshake.
-func (k *km) accept(m *wire.KeyMaterial, passphrase string) error {
-	k.salt, k.keyLen = m.Salt, m.KeyLen
-	k.kek = crypt.DeriveKEK(passphrase, m.Salt, m.KeyLen)
+// accept takes the initiator's KMREQ of the handshake; kek fits its salt.
+func (k *km) accept(m *wire.KeyMaterial, kek []byte) error {
+	k.salt, k.keyLen, k.kek = m.Salt, m.KeyLen, kek
 	keys, err := crypt.UnwrapKeys(k.kek, m.Wrapped)
 	if err != nil {
 		return err

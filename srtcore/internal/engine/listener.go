@@ -185,7 +185,7 @@ func (e *Endpoint) Accept(now mono.Time, r *Request, cfg *Config) (*Conn, error)
 	c.local = r.Local
 	c.initSeq = r.hs.InitSeq
 	c.streamID = r.StreamID
-	rsp, reason := c.takeKMReq(r.exts.km)
+	rsp, reason := c.takeKMReq(r)
 	if reason != 0 {
 		e.refuse(now, r, reason)
 		return nil, &RejectError{Reason: reason}
@@ -202,7 +202,8 @@ func (e *Endpoint) Accept(now mono.Time, r *Request, cfg *Config) (*Conn, error)
 
 // takeKMReq reads the caller's key material and returns the KMRSP content (nil:
 // none) or the reason to refuse.
-func (c *Conn) takeKMReq(req []byte) (rsp []byte, reason wire.RejectReason) {
+func (c *Conn) takeKMReq(r *Request) (rsp []byte, reason wire.RejectReason) {
+	req := r.exts.km
 	own := c.cfg.Passphrase != ""
 	switch {
 	case req == nil && !own:
@@ -217,7 +218,7 @@ func (c *Conn) takeKMReq(req []byte) (rsp []byte, reason wire.RejectReason) {
 	if m.Cipher != wire.CipherAESCTR || m.Auth != wire.AuthNone {
 		return nil, wire.RejCryptoMode
 	}
-	if err := c.km.accept(&m, c.cfg.Passphrase); err != nil {
+	if err := c.km.accept(&m, r.keyFor(c.cfg.Passphrase)); err != nil {
 		c.km = km{sndState: wire.KMBadSecret, rcvState: wire.KMBadSecret}
 		c.km.init()
 		if c.cfg.EnforcedEnc {

@@ -198,7 +198,8 @@ func (ln *Listener) request(s *socket, r *engine.Request) {
 		return
 	}
 	ln.family.join()
-	if ln.cfg.Decide == nil {
+	keyed := r.Encrypted && ln.cfg.Engine.Passphrase != ""
+	if ln.cfg.Decide == nil && !keyed {
 		ln.accept(s, r, ln.cfg.Engine)
 		return
 	}
@@ -209,9 +210,16 @@ func (ln *Listener) request(s *socket, r *engine.Request) {
 	Go(func() { ln.decide(s, r, info) })
 }
 
-// decide asks the application and brings its answer back to the loop.
+// decide asks the application, derives the key, which takes about a millisecond
+// that the loop must not lose, and brings the answer back to the loop.
 func (ln *Listener) decide(s *socket, r *engine.Request, info RequestInfo) {
-	cfg, reason := ln.cfg.Decide(info)
+	cfg, reason := ln.cfg.Engine, wire.RejectReason(0)
+	if ln.cfg.Decide != nil {
+		cfg, reason = ln.cfg.Decide(info)
+	}
+	if cfg != nil && r.Encrypted {
+		r.Prepare(cfg.Passphrase)
+	}
 	s.loop.mail.post(func() {
 		if cfg == nil {
 			ln.refuse(s, r, reason)
