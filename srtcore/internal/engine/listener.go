@@ -50,16 +50,15 @@ func (e *Endpoint) handleRequest(now mono.Time, d dgram.In) *Conn {
 		e.counters.BadHandshake++
 		return nil
 	}
-	if e.lis == nil {
-		e.counters.NotListening++
-		return nil
-	}
 	m, err := wire.ParseHandshake(content)
 	// An answer to socket id 0 would be a request to another listener, whose
 	// answer would be one to this.
 	if err != nil || m.SocketID == 0 {
 		e.counters.BadHandshake++
 		return nil
+	}
+	if e.lis == nil {
+		return e.answerLate(now, &m, d)
 	}
 	switch m.Type {
 	case wire.HSInduction:
@@ -70,6 +69,18 @@ func (e *Endpoint) handleRequest(now mono.Time, d dgram.In) *Conn {
 		e.counters.BadHandshake++
 	}
 	return nil
+}
+
+// answerLate serves who was accepted before the listener ended and has not
+// heard of it: its conclusion gets its answer again. Nobody else is answered.
+func (e *Endpoint) answerLate(now mono.Time, m *wire.Handshake, d dgram.In) *Conn {
+	c := e.accepted.find(d.From, m.SocketID)
+	if c == nil || m.Type != wire.HSConclusion || m.InitSeq != c.initSeq {
+		e.counters.NotListening++
+		return nil
+	}
+	c.repeatedConclusion(now, m)
+	return c
 }
 
 // answerInduction sends the cookie, and forgets the caller.

@@ -96,3 +96,24 @@ func TestSilentConnectionsOfTheSameAddress(t *testing.T) {
 		}
 	}
 }
+
+// A caller whose answer was lost just before the listener ended gets it again;
+// a caller that was never accepted gets nothing.
+func TestConclusionAfterTheListenerEnded(t *testing.T) {
+	p := newWirePair(t, DefaultConfig())
+	e, c := p.ends[1], p.conns[1]
+	e.StopListening()
+	conclusion := wire.Handshake{
+		Version: 5, MSS: 1500, FlowWindow: 8192, Type: wire.HSConclusion,
+		SocketID: c.peerID, InitSeq: c.initSeq,
+	}
+	shout(e, p.addrs[0], conclusion)
+	if !c.hs.sendNow {
+		t.Error("the accepted caller gets no answer")
+	}
+	conclusion.SocketID++
+	shout(e, p.addrs[0], conclusion)
+	if e.counters.NotListening != 1 || len(e.replies) != 0 {
+		t.Errorf("a stranger was answered, or not counted (%d)", e.counters.NotListening)
+	}
+}

@@ -190,7 +190,8 @@ func (c *Conn) putBack(ps []parcel) {
 // transmit lets the engine fill the batch, unless the socket is stuck.
 func (c *Conn) transmit() {
 	s := c.sock
-	if !s.out.blocked() {
+	// The last word of a connection that has ended is kept with the rest.
+	if !s.out.blocked() || c.eng.Dead() {
 		if c.eng.PollTransmit(c.loop.now, &s.out.batch) {
 			c.touch()
 		}
