@@ -52,7 +52,7 @@ func TestSimultaneousIsLessThanTheSumOfPeaks(t *testing.T) {
 
 func TestProcessIsReadAndMeasured(t *testing.T) {
 	p, err := Start(context.Background(), Spec{
-		Name: "sh", Argv: []string{"sh", "-c", `echo listening >&2; read x; echo '{"role":"recv","n":3}'`}, Ready: "listening",
+		Name: "sh", Argv: []string{"sh", "-c", `echo '{"role":"recv","n":3}'; echo listening >&2; exec sleep 60`}, Ready: "listening",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,8 +60,9 @@ func TestProcessIsReadAndMeasured(t *testing.T) {
 	if err := p.WaitReady(10 * time.Second); err != nil {
 		t.Fatal(err)
 	}
+	p.Stop(10 * time.Second)
 	lines, err := p.Lines()
-	if err != nil || len(lines) != 1 || lines[0]["n"] != 3.0 || lines[0]["total_cpu_s"] == nil {
+	if err == nil || len(lines) != 1 || lines[0]["n"] != 3.0 || lines[0]["total_cpu_s"] == nil {
 		t.Errorf("%v, %v", lines, err)
 	}
 	if p.Watch.Peak().Threads < 1 {

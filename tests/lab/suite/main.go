@@ -104,7 +104,10 @@ func say(err error) int {
 func (l *lab) measure(ctx context.Context, items []item) {
 	for i, it := range items {
 		if ctx.Err() != nil {
-			l.result.Partial = fmt.Sprintf("interrupted; not begun: %s", strings.Join(names(items[i:]), ", "))
+			if l.result.Partial == "" {
+				l.result.Partial = "interrupted"
+			}
+			l.result.Partial += "; not begun: " + strings.Join(names(items[i:]), ", ")
 			break
 		}
 		l.logf("[%d/%d, %s] %s: %s", i+1, len(items), time.Since(l.began).Round(time.Second), it.name(), it.text())
@@ -113,8 +116,8 @@ func (l *lab) measure(ctx context.Context, items []item) {
 			l.trouble("%s failed: %v", it.name(), err)
 			l.missing(it, before, err)
 		}
-		if ctx.Err() != nil && l.result.Partial == "" {
-			l.result.Partial = fmt.Sprintf("interrupted during %s; not begun: %s", it.name(), strings.Join(names(items[i+1:]), ", "))
+		if ctx.Err() != nil {
+			l.result.Partial = "interrupted during " + it.name()
 		}
 		l.show(l.result.Bars[before:])
 	}
