@@ -25,6 +25,7 @@ ALONE   := ./tests/interop ./tests/soak
 TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak)
 
 .DEFAULT_GOAL := help
+.PHONY: lab lab-quick lab-build
 .PHONY: help deps demo test check cross race fuzz bench soak interop build install clean
 
 help: ## show this list
@@ -82,3 +83,14 @@ deps: ## install the Debian packages that demo, tests and bench use (apt-get, as
 
 clean: ## remove what was built
 	rm -rf bin out dist
+
+lab: lab-build ## measure everything beside libsrt, gosrt and raw UDP; report in out/lab (LAB_ARGS)
+	out/lab/bin/suite $(LAB_ARGS)
+
+lab-quick: lab-build ## the measurements of the README's bars, under 15 minutes; report in out/lab
+	out/lab/bin/suite -quick $(LAB_ARGS)
+
+lab-build: deps build
+	@$(MAKE) --no-print-directory -C tests/lab/peer OUT=$(CURDIR)/out/lab/bin all
+	$(GO) build -o out/lab/bin/load ./tests/lab/load
+	$(GO) build -o out/lab/bin/suite ./tests/lab/suite
