@@ -3,7 +3,7 @@
 // format, options and JSON are those of the project's other benchmark peers,
 // so that any two can be paired.
 //
-// Lives here: Send, Recv, Self and what they count.
+// Lives here: Send, Recv, Run, Self and what they count.
 // May import: srtcore, x/sys. Never: endpoint, hub, route - it measures the
 // library, not the sidecar.
 package bench

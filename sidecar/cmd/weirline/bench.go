@@ -36,7 +36,33 @@ its delivery, in buckets of 0.1 ms.`,
 		benchSide("self", "Measure the tool's own building and checking", func(*cobra.Command, bench.Options) int {
 			return bench.Self(os.Stdout)
 		}),
+		benchRun(),
 	)
+	return c
+}
+
+// benchRun is both sides at once, or the sender against a server of the user's.
+func benchRun() *cobra.Command {
+	o := bench.RunOptions{Profile: "P2", Secs: 10}
+	c := &cobra.Command{
+		Use: "run", Short: "Sender and receiver at once, with a table", Args: cobra.NoArgs,
+		Long: `Run a sender and a receiver, each a process of its own, and print a table and
+one line of JSON. With --target only the sender runs, against your own server.
+
+` + bench.Profiles(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.Check(); err != nil {
+				return exitError{exitUsage, err}
+			}
+			if code := bench.Run(cmd.Context(), o, os.Stdout, os.Stderr); code != 0 {
+				return exitError{code: code}
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&o.Profile, "profile", o.Profile, "the load, see above")
+	c.Flags().Float64Var(&o.Secs, "secs", o.Secs, "length of the measured part, s")
+	c.Flags().StringVar(&o.Target, "target", "", "host:port of an SRT listener to send to")
 	return c
 }
 
