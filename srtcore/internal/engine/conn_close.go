@@ -17,8 +17,9 @@ type closing struct {
 	comeBy     mono.Time // until then
 }
 
-// holdMargin covers the peer's own lateness in delivering.
-const holdMargin = 20 * time.Millisecond
+// holdMargin covers the lateness of the peer: libsrt throws away what its
+// application has not read when SHUTDOWN comes, due or not.
+const holdMargin = 100 * time.Millisecond
 
 // overtakeMargin is how far the network may bring SHUTDOWN before its time.
 const overtakeMargin = 20 * time.Millisecond
