@@ -12,7 +12,7 @@ import (
 // packets each.
 const (
 	_ = uint(16 - unsafe.Sizeof(sndSlot{}))
-	_ = uint(8 - unsafe.Sizeof((*dgram.Buf)(nil)))
+	_ = uint(16 - unsafe.Sizeof(rcvSlot{}))
 )
 
 func newCache() *dgram.Cache { return dgram.NewCache(dgram.NewPool(1024)) }

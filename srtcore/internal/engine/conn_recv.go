@@ -171,7 +171,7 @@ func (c *Conn) ready(now mono.Time) bool {
 		case b == tombstone:
 			r.pop()
 		case b != nil:
-			return !c.tsbpdOn() || c.playTime(b) <= now
+			return !c.tsbpdOn() || c.playTime(0) <= now
 		case !c.skipHole(now):
 			return false
 		}
@@ -181,12 +181,12 @@ func (c *Conn) ready(now mono.Time) bool {
 
 func (c *Conn) deliver(now mono.Time, dst []Message) []Message {
 	s := c.rcv.buf.first
-	b := c.rcv.buf.pop()
-	m := Message{Buf: b, Seq: s, Source: now}
+	m := Message{Seq: s, Source: now}
 	if c.tsbpdOn() {
-		m.Source = c.playTime(b).Add(-c.rcvDelay)
+		m.Source = c.playTime(0).Add(-c.rcvDelay)
 		c.rcv.near = m.Source
 	}
+	m.Buf = c.rcv.buf.pop()
 	if c.rcv.ack.reopened(c) {
 		c.rcv.ack.due = now
 		c.ctl.fullACK = true

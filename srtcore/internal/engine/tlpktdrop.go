@@ -22,7 +22,7 @@ func (c *Conn) skipHole(now mono.Time) bool {
 	}
 	k := c.holeLen()
 	next := c.rcv.buf.at(k)
-	if c.tsbpdOn() && next != tombstone && c.playTime(next) > now {
+	if c.tsbpdOn() && next != tombstone && c.playTime(k) > now {
 		return false
 	}
 	c.dropHole(now, k)

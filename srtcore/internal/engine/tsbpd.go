@@ -3,7 +3,6 @@ package engine
 import (
 	"time"
 
-	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/wire"
 )
@@ -63,23 +62,24 @@ func (t *tsbpd) tame(now mono.Time, header []byte) {
 
 func (c *Conn) tsbpdOn() bool { return c.rcv.tsbpd.on }
 
-// playTime returns when a packet that is held is to be delivered.
-func (c *Conn) playTime(b *dgram.Buf) mono.Time {
-	return c.rcv.tsbpd.playTime(c.rcv.near, wire.Stamp(b.Header()))
+// playTime returns when the packet off steps behind the first is to be
+// delivered.
+func (c *Conn) playTime(off int) mono.Time {
+	return c.rcv.tsbpd.playTime(c.rcv.near, c.rcv.buf.slot(off).stamp)
 }
 
 // nextPlay returns when the first packet, or the first behind a hole that may
 // be skipped, is due; 0 means at once.
 func (c *Conn) nextPlay() mono.Time {
-	b := c.rcv.buf.at(0)
-	if b == nil {
+	off := 0
+	if c.rcv.buf.at(0) == nil {
 		if !c.maySkip() {
 			return mono.Never
 		}
-		b = c.rcv.buf.at(c.holeLen())
+		off = c.holeLen()
 	}
-	if b == tombstone || !c.tsbpdOn() {
+	if c.rcv.buf.at(off) == tombstone || !c.tsbpdOn() {
 		return 0
 	}
-	return c.playTime(b)
+	return c.playTime(off)
 }
