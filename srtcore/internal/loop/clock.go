@@ -24,11 +24,3 @@ func Wall(t mono.Time) time.Time {
 
 // Mono turns a wall-clock time into an instant, by its distance from now.
 func Mono(w time.Time) mono.Time { return Now().Add(time.Until(w)) }
-
-// onGrid rounds t up to a multiple of tick.
-func onGrid(t, tick mono.Time) mono.Time {
-	if t == mono.Never {
-		return t
-	}
-	return (t + tick - 1) / tick * tick
-}

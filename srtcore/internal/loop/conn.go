@@ -218,6 +218,8 @@ func (c *Conn) deliver() {
 		if len(msgs) == 0 {
 			return
 		}
+		last := msgs[len(msgs)-1].Source.Add(c.eng.RcvLatency())
+		c.loop.phase.note(c.loop.now - last)
 		c.hand(msgs)
 		clear(msgs)
 		if len(msgs) < room {

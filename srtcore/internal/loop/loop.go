@@ -15,7 +15,7 @@
 // does all work of the tick at once. That bounds the wake-ups whatever the number
 // of connections and makes full batches. A few ticks after the last packet it
 // turns idle: it wakes for a readable socket, a command, a written message, or the
-// next deadline rounded up to the grid, and not at all without one of these.
+// next deadline but a tick at the soonest, and not at all without one of these.
 package loop
 
 import (
@@ -28,8 +28,9 @@ import (
 	"github.com/weirline/weirline/srtcore/internal/mono"
 )
 
-// DefaultTick is the grid that active loops wake on and that deadlines are
-// rounded up to: at most a thousand wake-ups a second, whatever is due.
+// DefaultTick is the least time between two wake-ups for deadlines, and the grid
+// that active loops wake on: at most a thousand wake-ups a second, whatever is
+// due.
 const DefaultTick = time.Millisecond
 
 // A loop begins to tick when traffic comes in two wake-ups closer than
@@ -55,6 +56,7 @@ type Loop struct {
 	cache *dgram.Cache
 
 	tick        mono.Time
+	phase       phase
 	now         mono.Time // of this wake-up
 	lastTraffic mono.Time
 	activeUntil mono.Time
@@ -85,7 +87,7 @@ func newLoop(cfg Config, pool *dgram.Pool) (*Loop, error) {
 		return nil, err
 	}
 	return &Loop{
-		cfg: cfg, tick: mono.Time(cfg.Tick), poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
+		cfg: cfg, tick: mono.Time(cfg.Tick), phase: newPhase(), poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
 		shared:   make(map[SocketKey]*socket),
 		in:       make([]dgram.In, readBatch),
 		messages: make([]engine.Message, 0, deliverBatch),
@@ -120,14 +122,15 @@ func (l *Loop) next(more bool) {
 // wait sleeps until there is something to do and sets the time of the wake-up.
 func (l *Loop) wait() {
 	if l.now < l.activeUntil {
-		l.now = l.poll.waitTick(onGrid(l.now+1, l.tick))
+		l.now = l.poll.waitTick(l.phase.next(l.now+1, l.tick))
 		return
 	}
 	if !l.mail.sleep() {
 		l.now = Now()
 		return
 	}
-	l.now = l.poll.waitIdle(onGrid(l.due.first(), l.tick))
+	// Exact while there is time; never more than one wake-up a tick.
+	l.now = l.poll.waitIdle(max(l.due.first(), l.now+l.tick))
 }
 
 // traffic says that media moves at this wake-up.

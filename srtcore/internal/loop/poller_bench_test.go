@@ -23,7 +23,7 @@ func BenchmarkWaitTick(b *testing.B) {
 			before := cpuTime()
 			now := Now()
 			for b.Loop() {
-				now = p.waitTick(onGrid(now+1, mono.Time(DefaultTick)))
+				now = p.waitTick(grid.next(now+1, mono.Time(DefaultTick)))
 			}
 			b.ReportMetric(float64((cpuTime()-before).Microseconds())/float64(b.N), "cpu-us/tick")
 		})

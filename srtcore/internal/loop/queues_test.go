@@ -63,10 +63,10 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-func TestOnGrid(t *testing.T) {
+func TestGrid(t *testing.T) {
 	for in, want := range map[mono.Time]mono.Time{1: 10, 10: 10, 11: 20, mono.Never: mono.Never} {
-		if got := onGrid(in, 10); got != want {
-			t.Errorf("onGrid(%d) = %d, want %d", in, got, want)
+		if got := grid.next(in, 10); got != want {
+			t.Errorf("next(%d) = %d, want %d", in, got, want)
 		}
 	}
 }
