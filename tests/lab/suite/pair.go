@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/weirline/weirline/tests/lab/proc"
@@ -74,6 +75,10 @@ func outcome(r report.Run) string {
 	}
 	return fmt.Sprintf("%6.2f %% delivered, %.2f CPU-s, %.1f ms p99, %.0f MiB", 100*r.Delivered(), r.CPU(), r.Recv.P99, float64(r.RSS())/1024)
 }
+
+// farewell is how long a receiver may take to see that its senders have left:
+// libsrt's own limit for a silent peer is five seconds.
+const farewell = 12 * time.Second
 
 // rest is the pause before a run; false when interrupted.
 func rest(ctx context.Context) bool {
@@ -182,7 +187,12 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	if serr != nil {
 		rcv.Stop(2 * time.Second)
 	}
+	late := time.AfterFunc(farewell, func() { rcv.Signal(syscall.SIGTERM) })
 	rerr := side(rcv, &r.Recv, keep)
+	late.Stop()
+	if r.Recv.Timeout != 0 {
+		rerr = fmt.Errorf("the receiver had to be ended %v after the sender: %.1f %% delivered", farewell, 100*r.Delivered())
+	}
 	if !t.Stop() {
 		n := <-mid
 		r.Recv.Sockets, r.Send.Sockets = n[0], n[1]

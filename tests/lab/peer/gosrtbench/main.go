@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -307,6 +308,8 @@ func recv(addr string, cfg srt.Config, n int, secs float64, pass string) {
 	done := make(chan struct{})
 	go func() { wg.Wait(); close(done) }()
 	deadline := time.After(time.Duration((secs + 40) * float64(time.Second)))
+	term := make(chan os.Signal, 1) // told to end: a result all the same
+	signal.Notify(term, syscall.SIGTERM)
 	tk := time.NewTicker(50 * time.Millisecond)
 	var u1 usage
 	var prev uint64
@@ -316,6 +319,9 @@ loop:
 	for {
 		select {
 		case <-done:
+			break loop
+		case <-term:
+			timeout = 1
 			break loop
 		case <-deadline:
 			timeout = 1
@@ -391,7 +397,7 @@ loop:
 	}
 	usageOut(m, u0, u1)
 	out(m)
-	os.Exit(0)
+	os.Exit(timeout)
 }
 
 func send(addr string, cfg srt.Config, n int, mbps, secs float64, latency int, unpaced bool) {
