@@ -37,11 +37,15 @@ func transportStream(seed uint64, n int) []byte {
 
 // pace writes data message by message at a constant rate.
 func pace(w io.Writer, data []byte, bitsPerSecond float64) error {
+	return paceBy(w, data, message, bitsPerSecond)
+}
+
+func paceBy(w io.Writer, data []byte, size int, bitsPerSecond float64) error {
 	start := time.Now()
-	for i := 0; i < len(data); i += message {
+	for i := 0; i < len(data); i += size {
 		due := time.Duration(float64(i) * 8 / bitsPerSecond * float64(time.Second))
 		time.Sleep(due - time.Since(start))
-		if _, err := w.Write(data[i:min(i+message, len(data))]); err != nil {
+		if _, err := w.Write(data[i:min(i+size, len(data))]); err != nil {
 			return fmt.Errorf("after %d of %d bytes: %w", i, len(data), err)
 		}
 	}

@@ -38,10 +38,10 @@ var slt = program{
 	name: "srt-live-transmit",
 	need: func(t *testing.T) { need(t, "srt-tools", "sh", "-c", "command -v srt-live-transmit") },
 	send: func(t *testing.T, s spec) sender {
-		return start(t, nil, "srt-live-transmit", "-q", "-a", "no", "-c", "1316", "file://con", s.url(time.Millisecond, verbatim))
+		return start(t, nil, "srt-live-transmit", "-q", "-a", "no", "-c", s.chunk(), "file://con", s.url(time.Millisecond, verbatim))
 	},
 	recv: func(t *testing.T, s spec, c *collector) receiver {
-		return start(t, c, "srt-live-transmit", "-q", "-a", "no", "-c", "1316", s.url(time.Millisecond, verbatim), "file://con")
+		return start(t, c, "srt-live-transmit", "-q", "-a", "no", "-c", s.chunk(), s.url(time.Millisecond, verbatim), "file://con")
 	},
 }
 

@@ -40,17 +40,24 @@ func streams(t *testing.T, name string) string {
 		"-f", "streamhash", "-hash", "sha256", "-")
 }
 
-// serve starts the daemon and returns the beginning of its URLs.
+// serve starts the daemon and returns its HTTP address.
 func serve(t *testing.T) string {
+	t.Helper()
+	addr, _ := daemon(t)
+	return addr
+}
+
+// daemon starts the daemon.
+func daemon(t *testing.T) (addr string, p *process) {
 	t.Helper()
 	for range 10 {
 		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", freePort(t, "127.0.0.1")))
 		if err != nil {
 			continue
 		}
-		addr := l.Addr().String()
+		addr = l.Addr().String()
 		l.Close()
-		start(t, nil, binary, "serve", "--listen", addr)
+		p = start(t, nil, binary, "serve", "--listen", addr)
 		eventually(t, "weirline serve does not answer", func() bool {
 			c, err := net.Dial("tcp", addr)
 			if err == nil {
@@ -58,10 +65,10 @@ func serve(t *testing.T) string {
 			}
 			return err == nil
 		})
-		return addr
+		return addr, p
 	}
 	t.Fatal("no free TCP port")
-	return ""
+	return "", nil
 }
 
 // TestSidecarSends: ffmpeg, which is told nothing of SRT, to srt-live-transmit.

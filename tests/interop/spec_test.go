@@ -1,6 +1,7 @@
 package interop
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"os"
@@ -20,6 +21,9 @@ type spec struct {
 	listen  bool
 	keyLen  int // 0: not encrypted
 	latency time.Duration
+	pass    string // instead of the usual passphrase
+	more    string // further options, each with its &
+	cut     int    // bytes of a message, where a program has to be told; 0: the usual
 }
 
 func (s spec) addr() string { return net.JoinHostPort(s.host, strconv.Itoa(s.port)) }
@@ -33,10 +37,13 @@ func (s spec) url(unit time.Duration, esc func(string) string) string {
 	}
 	u := fmt.Sprintf("srt://%s?mode=%s&latency=%d", s.addr(), mode, s.latency/unit)
 	if s.keyLen > 0 {
-		u += fmt.Sprintf("&passphrase=%s&pbkeylen=%d", esc(passphrase), s.keyLen)
+		u += fmt.Sprintf("&passphrase=%s&pbkeylen=%d", esc(cmp.Or(s.pass, passphrase)), s.keyLen)
 	}
-	return u
+	return u + s.more
 }
+
+// chunk is the size of a message as an argument.
+func (s spec) chunk() string { return strconv.Itoa(cmp.Or(s.cut, message)) }
 
 func verbatim(s string) string { return s }
 
