@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/weirline/weirline/tests/lab/proc"
@@ -187,7 +186,7 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	if serr != nil {
 		rcv.Stop(2 * time.Second)
 	}
-	late := time.AfterFunc(farewell, func() { rcv.Signal(syscall.SIGTERM) })
+	late := time.AfterFunc(farewell, func() { rcv.Stop(3 * time.Second) })
 	rerr := side(rcv, &r.Recv, keep)
 	late.Stop()
 	if r.Recv.Timeout != 0 {
