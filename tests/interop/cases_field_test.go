@@ -84,11 +84,12 @@ func (l *live) stats() (media, answers impair.Stats) {
 	return down, up
 }
 
-// noise is content that is no transport stream.
+// noise is content that nothing takes for a transport stream: it has no byte
+// that could begin a packet.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{7}).Read(b)
-	return b
+	return bytes.ReplaceAll(b, []byte{0x47}, []byte{0x48})
 }
 
 // outcome is how a program ended that was expected to end by itself.

@@ -18,6 +18,10 @@ const (
 	// at first, of 10 s when the round trip turns out to be as long.
 	ackHistory    = 64
 	maxAckHistory = 1024
+	// minAvail is the least free buffer an ACK speaks of. A libsrt sender that was
+	// told of none and then drops what is too late takes no later ACK for news,
+	// since these name packets that it has dropped: it would be silent for ever.
+	minAvail = 2
 )
 
 // acker is the acknowledging side. Full ACKs of all connections fall on one
@@ -139,7 +143,7 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 	c.rcv.rate.advance(now)
 	a.lastNo++
 	a.lastSeq, a.lastAt, a.answered, a.packets = c.ackSeq(), now, false, 0
-	a.avail = c.availBuf()
+	a.avail = max(c.availBuf(), minAvail)
 	if a.history == nil {
 		a.history = make([]ackRecord, ackHistory)
 	}

@@ -145,6 +145,32 @@ func TestC09cReopenedByTheApplication(t *testing.T) {
 	p.Finish(20 * time.Second)
 }
 
+// An ACK never speaks of no room at all: libsrt's sender may then have dropped
+// what all later ACKs name, takes none of them for news, and stays silent.
+func TestC09cFullBufferIsNotSaidToBeNone(t *testing.T) {
+	cfg := liveConfig(120 * time.Millisecond)
+	cfg.RcvBufPkts, cfg.TLPktDrop = 64, false
+	w, p, h := peerAndHost(t, cfg)
+	p.AnswerACK = true
+	if !p.Connect(120 * time.Millisecond) {
+		t.Fatal("no connection")
+	}
+	h.Accepted[0].Paused = true
+	p.stream(0, 5*time.Millisecond, 100, 188, nil)
+	w.RunFor(2 * time.Second)
+	acks, _ := p.acks()
+	least, full := uint32(cfg.RcvBufPkts), 0
+	for _, a := range acks {
+		if a.Kind != wire.ACKLight {
+			least = min(least, a.AvailBufPkts)
+			full++
+		}
+	}
+	if full == 0 || least != 2 {
+		t.Errorf("the available buffer went down to %d packets in %d ACKs, want 2", least, full)
+	}
+}
+
 // word appends 32-bit words to a control packet's content.
 func words(ws ...uint32) (b []byte) {
 	for _, w := range ws {
