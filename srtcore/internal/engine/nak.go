@@ -13,12 +13,14 @@ const maxNAKs = 4
 
 // nakPeriod returns how long after a report the same loss is reported again:
 // first when the retransmission must have come, then more often, because the
-// sender ignores what is on its way (draft section 4.8.2).
+// sender ignores what is on its way (draft section 4.8.2). The variance counts
+// for one round trip at most: after the first sample it is still a guess, and
+// waiting it out would spend the latency on a single repetition.
 func (c *Conn) nakPeriod(tries int32) time.Duration {
 	if !c.rtt.known() {
 		return guessedNAKPeriod
 	}
-	t := c.rtt.timeout()
+	t := c.rtt.smoothed + min(4*c.rtt.variance, c.rtt.smoothed)
 	if tries > 1 {
 		t /= 2
 	}
