@@ -17,6 +17,7 @@ type Judged struct {
 	Limit   float64 `json:"limit"`
 	AtLeast bool    `json:"at_least,omitempty"`
 	OK      bool    `json:"ok"`
+	Missing bool    `json:"missing,omitempty"` // there is no value
 	Note    string  `json:"note,omitempty"` // why there is no value, or what it hides
 }
 
@@ -27,7 +28,7 @@ func Judge1(name string, b profile.Bar, value float64, note string) Judged {
 		AtLeast: b.Figure.AtLeast(), Note: note,
 	}
 	if math.IsNaN(value) || math.IsInf(value, 0) {
-		j.Value, j.Note = 0, orElse(note, "not measured")
+		j.Value, j.Missing, j.Note = 0, true, orElse(note, "not measured")
 		return j
 	}
 	j.OK = value <= b.Limit

@@ -58,7 +58,7 @@ func (j Judged) what() string {
 }
 
 func (j Judged) measured() string {
-	if !j.OK && j.Value == 0 && j.Note != "" {
+	if j.Missing {
 		return "none"
 	}
 	return short(j.Value)
