@@ -94,6 +94,9 @@ func (p *Process) WaitReady(limit time.Duration) error {
 		return fmt.Errorf("%s did not say %q within %v", p.Spec.Name, p.Spec.Ready, limit)
 	}
 	if p.exited() {
+		if _, err := p.Lines(); err != nil {
+			return err
+		}
 		return fmt.Errorf("%s ended at once: %s", p.Spec.Name, p.last)
 	}
 	return nil

@@ -18,7 +18,7 @@ type Judged struct {
 	AtLeast bool    `json:"at_least,omitempty"`
 	OK      bool    `json:"ok"`
 	Missing bool    `json:"missing,omitempty"` // there is no value
-	Note    string  `json:"note,omitempty"` // why there is no value, or what it hides
+	Note    string  `json:"note,omitempty"`    // why there is no value, or what it hides
 }
 
 // Judge1 holds a value against a bar. NaN: there is none, as note says.
