@@ -12,6 +12,7 @@ import (
 // with srt-live-transmit too, whose library throws away at SHUTDOWN what is not
 // yet due; and the sender is gone in time.
 func TestC16WholeFileAtClose(t *testing.T) {
+	t.Parallel()
 	for i, latency := range []time.Duration{120 * time.Millisecond, 500 * time.Millisecond, 2 * time.Second} {
 		for j, to := range []program{slt, weirline} {
 			t.Run(fmt.Sprintf("%s_%v", to.name, latency), func(t *testing.T) {

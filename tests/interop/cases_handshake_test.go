@@ -15,6 +15,7 @@ import (
 // asked again. It is answered each time, and there is one connection.
 func TestC01LostOrSlowConclusionResponse(t *testing.T) {
 	slt.need(t)
+	t.Parallel()
 	const delay = 300 * time.Millisecond
 	for name, tc := range map[string]struct {
 		up, down impair.Path

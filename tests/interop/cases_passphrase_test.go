@@ -15,6 +15,7 @@ func secretOf(n int) string { return strings.Repeat("~", n) }
 // C05: passphrases of every length that is allowed work with libsrt, whoever
 // sends and whoever calls, and never show.
 func TestC05PassphraseLengths(t *testing.T) {
+	t.Parallel()
 	passes := []string{secretOf(10), secretOf(11), strings.Repeat("本", 10), secretOf(63), secretOf(64), secretOf(79), secretOf(80)}
 	for i, pass := range passes {
 		for j, f := range []field{{from: weirline, to: slt}, {from: slt, to: weirline}} {

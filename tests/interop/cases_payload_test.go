@@ -10,6 +10,7 @@ import (
 // C08: a message is one packet, at any size that fits and whatever the receiver
 // would send itself, and the smaller MSS of the two sides counts.
 func TestC08PayloadSizes(t *testing.T) {
+	t.Parallel()
 	for i, tc := range []struct {
 		size               int
 		sendMore, recvMore string
