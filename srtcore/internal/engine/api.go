@@ -37,7 +37,8 @@ type Config struct {
 	PeerLatency time.Duration // least delay wished for the peer's receiver
 	StreamID    string
 	Passphrase  string
-	PBKeyLen    int // 0 (unset), 16, 24 or 32
+	Secret      *Secret // caller: made in advance with Passphrase; nil: when needed
+	PBKeyLen    int     // 0 (unset), 16, 24 or 32
 	EnforcedEnc bool
 	KMRefresh   int // packets
 	KMPreAnn    int // packets

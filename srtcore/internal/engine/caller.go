@@ -66,7 +66,7 @@ func (c *Conn) startConclusion(now mono.Time) error {
 		m.Exts = wire.AppendString(m.Exts, wire.ExtSID, c.cfg.StreamID)
 	}
 	if c.cfg.Passphrase != "" {
-		km, err := c.km.generate(c.ep.rand, c.cfg.Passphrase, c.keyLen())
+		km, err := c.generateKey()
 		if err != nil {
 			return err
 		}

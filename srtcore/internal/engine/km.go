@@ -54,18 +54,52 @@ func (k *km) init() { k.refresh.next = mono.Never }
 // slot returns the index of a single key.
 func slot(kk wire.KK) int { return int(kk) - int(wire.KKEven) }
 
-// generate makes the first key: the initiator does. It returns the KMREQ.
-func (k *km) generate(entropy io.Reader, passphrase string, keyLen int) ([]byte, error) {
+// Secret is a key-encryption key made in advance: deriving it takes about a
+// millisecond, which neither a loop nor the time stamps of a handshake have.
+type Secret struct {
+	salt   crypt.Salt
+	keyLen int
+	kek    []byte
+}
+
+// NewSecret derives the key of a passphrase for SEKs of keyLen bytes; 0 stands
+// for 16.
+func NewSecret(entropy io.Reader, passphrase string, keyLen int) (*Secret, error) {
 	salt, err := crypt.NewSalt(entropy)
 	if err != nil {
 		return nil, err
 	}
-	key, err := crypt.NewKey(entropy, keyLen)
+	if keyLen == 0 {
+		keyLen = 16
+	}
+	return &Secret{salt, keyLen, crypt.DeriveKEK(passphrase, salt, keyLen)}, nil
+}
+
+// secret returns the one made in advance, or makes one if the listener has asked
+// for another key length.
+func (c *Conn) secret() (*Secret, error) {
+	keyLen := c.keyLen()
+	if s := c.cfg.Secret; s != nil && s.keyLen == keyLen {
+		return s, nil
+	}
+	return NewSecret(c.ep.rand, c.cfg.Passphrase, keyLen)
+}
+
+// generateKey makes the first key: the initiator does. It returns the KMREQ.
+func (c *Conn) generateKey() ([]byte, error) {
+	s, err := c.secret()
 	if err != nil {
 		return nil, err
 	}
-	k.salt, k.keyLen = salt, keyLen
-	k.kek = crypt.DeriveKEK(passphrase, salt, keyLen)
+	return c.km.generate(c.ep.rand, s)
+}
+
+func (k *km) generate(entropy io.Reader, s *Secret) ([]byte, error) {
+	key, err := crypt.NewKey(entropy, s.keyLen)
+	if err != nil {
+		return nil, err
+	}
+	k.salt, k.keyLen, k.kek = s.salt, s.keyLen, s.kek
 	if err := k.install(wire.KKEven, key); err != nil {
 		return nil, err
 	}

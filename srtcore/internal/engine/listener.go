@@ -257,7 +257,7 @@ func (c *Conn) oneSided(own bool) (rsp []byte, reason wire.RejectReason) {
 // lockOut makes a key that the peer does not get: a side that has a passphrase
 // never sends in the clear, even where it puts up with a peer that cannot read.
 func (c *Conn) lockOut() wire.RejectReason {
-	if _, err := c.km.generate(c.ep.rand, c.cfg.Passphrase, c.keyLen()); err != nil {
+	if _, err := c.generateKey(); err != nil {
 		return wire.RejResource
 	}
 	return 0

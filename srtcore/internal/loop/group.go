@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"crypto/rand"
 	"net/netip"
 	"runtime"
 	"sync"
@@ -108,6 +109,13 @@ type DialConfig struct {
 // say how it went.
 func (g *Group) Dial(cfg DialConfig) (*Conn, error) {
 	cfg.Socket.Config = g.adapt(cfg.Socket.Config)
+	if e := cfg.Engine; e.Passphrase != "" {
+		s, err := engine.NewSecret(rand.Reader, e.Passphrase, e.PBKeyLen)
+		if err != nil {
+			return nil, err
+		}
+		e.Secret = s
+	}
 	l := g.pick(cfg.Socket.Bind)
 	c := newConn(l, cfg.Engine)
 	c.Owner, c.news = cfg.Owner, cfg.News
