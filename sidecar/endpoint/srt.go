@@ -20,6 +20,8 @@ type SRT struct {
 
 	mu sync.Mutex
 	ln *srtcore.Listener
+
+	next succession // of the caller of a listening source
 }
 
 // ErrNoCaller ends a listener that nobody called within its listen_timeout.
@@ -105,6 +107,7 @@ func (e *SRT) Listen(ctx context.Context) error {
 
 // Close implements End.
 func (e *SRT) Close() error {
+	e.next.close()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.ln == nil {
@@ -135,11 +138,25 @@ func (e *SRT) open(ctx context.Context) (*srtcore.Conn, error) {
 
 // OpenSource implements SourceEnd.
 func (e *SRT) OpenSource(ctx context.Context) (Source, error) {
-	c, err := e.open(ctx)
-	if err != nil {
-		return nil, err
+	if !e.Listens() || !e.again {
+		c, err := e.open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return newSRTSource(c), nil
 	}
-	return newSRTSource(c), nil
+	c := e.next.take()
+	if c == nil {
+		var err error
+		if c, err = e.open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	src := newSRTSource(c)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.next.watch(e.ln, src)
+	return src, nil
 }
 
 // OpenSink implements SinkEnd.

@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"sync/atomic"
+
 	"github.com/weirline/weirline/srtcore"
 )
 
@@ -28,8 +30,9 @@ func (s session) SRTStats() srtcore.Stats { return s.c.Stats() }
 
 type srtSource struct {
 	session
-	room [][]byte // full-length buffers behind each batch
-	got  [][]byte
+	room     [][]byte // full-length buffers behind each batch
+	got      [][]byte
+	replaced atomic.Bool
 }
 
 func newSRTSource(c *srtcore.Conn) *srtSource {
@@ -46,7 +49,16 @@ func newSRTSource(c *srtcore.Conn) *srtSource {
 func (s *srtSource) ReadBatch(dst [][]byte) (int, error) {
 	k := copy(s.got[:min(len(dst), srtBatch)], s.room)
 	n, err := s.c.ReadBatch(s.got[:k])
+	if err != nil && s.replaced.Load() {
+		err = errReplaced
+	}
 	return copy(dst, s.got[:n]), err
+}
+
+// replace ends the session in favour of another.
+func (s *srtSource) replace() {
+	s.replaced.Store(true)
+	_ = s.c.Abort()
 }
 
 // Close implements Source.
