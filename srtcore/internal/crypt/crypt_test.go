@@ -185,38 +185,6 @@ func TestEntropy(t *testing.T) {
 	}
 }
 
-// TestXORAllocations: the standard library's CTR stream is the one allocation
-// of a packet; a second one would be ours.
-func TestXORAllocations(t *testing.T) {
-	k, err := crypt.NewSEK(make([]byte, 16), crypt.Salt{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload := make([]byte, 1316)
-	if n := testing.AllocsPerRun(100, func() { k.XOR(payload, 1) }); n > 1 {
-		t.Errorf("%v allocations a packet", n)
-	}
-}
-
-func BenchmarkXOR(b *testing.B) {
-	for name, keyLen := range map[string]int{"AES-128": 16, "AES-256": 32} {
-		b.Run(name, func(b *testing.B) {
-			k, err := crypt.NewSEK(make([]byte, keyLen), crypt.Salt{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			payload := make([]byte, 1316)
-			b.ReportAllocs()
-			b.SetBytes(int64(len(payload)))
-			s := seq.Number(0)
-			for b.Loop() {
-				k.XOR(payload, s)
-				s = s.Next()
-			}
-		})
-	}
-}
-
 // BenchmarkBlockLoop is what XOR would cost without the standard library's CTR:
 // no allocation, but block by block through cipher.Block.
 func BenchmarkBlockLoop(b *testing.B) {
