@@ -86,7 +86,8 @@ func (c *Conn) reported(now mono.Time, info *lossInfo) {
 	info.tries++
 	info.due = mono.Never
 	if c.cfg.NAKReport {
-		info.due = now.Add(c.nakPeriod(info.tries))
+		// On the grid, so that the losses due about now share a packet.
+		info.due = onGrid(now.Add(c.nakPeriod(info.tries)))
 		c.rcv.loss.next = mono.Min(c.rcv.loss.next, info.due)
 	}
 }
