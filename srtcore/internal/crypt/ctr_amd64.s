@@ -117,14 +117,17 @@ GLOBL inGroup<>(SB), RODATA|NOPTR, $112
 	ADDQ $n, R9 \
 	ADDQ $n, PAYLOAD
 
-// func xorCTR(sched *schedule, rounds int, ctr *[16]byte, payload []byte)
-TEXT ·xorCTR(SB), NOSPLIT, $128-48
+// func xorCTR(sched *schedule, rounds int, iv *[16]byte, packet uint64, payload []byte)
+TEXT ·xorCTR(SB), NOSPLIT, $128-56
 	MOVQ sched+0(FP), SCHED
 	MOVQ rounds+8(FP), ROUNDS
-	MOVQ ctr+16(FP), AX
-	MOVQ payload_base+24(FP), PAYLOAD
-	MOVQ payload_len+32(FP), LEFT
-	MOVOU (AX), BASE
+	MOVQ iv+16(FP), AX
+	MOVQ payload_base+32(FP), PAYLOAD
+	MOVQ payload_len+40(FP), LEFT
+	MOVQ packet+24(FP), BASE
+	PSLLDQ $8, BASE
+	MOVOU (AX), X0
+	PXOR X0, BASE
 	MOVOU (SCHED), KEY
 	PXOR KEY, BASE
 	PXOR COUNTER, COUNTER

@@ -1,4 +1,4 @@
-//go:build !amd64 || purego
+//go:build !(amd64 || (arm64 && (linux || darwin))) || purego
 
 package crypt
 
@@ -6,6 +6,6 @@ package crypt
 const ownCTR = false
 
 // Never called.
-func xorCTR(*schedule, int, *[16]byte, []byte) { panic("crypt: no CTR of our own") }
+func xorCTR(*schedule, int, *[16]byte, uint64, []byte) { panic("crypt: no CTR of our own") }
 
 func subWord(uint32) uint32 { panic("crypt: no S-box of our own") }

@@ -3,8 +3,9 @@
 // encryption of payloads (draft-sharabayko-srt-01, section 6).
 //
 // Lives here: keys and ciphers, nothing about who sends them when.
-// May import: seq, the standard library's crypto. Never: wire, engine, a source
-// of entropy; random bytes are handed in.
+// May import: seq, the standard library's crypto; syscall only to find out what
+// the processor can do. Never: wire, engine, a source of entropy; random bytes
+// are handed in.
 package crypt
 
 import (
