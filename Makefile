@@ -36,6 +36,7 @@ demo: deps build ## ffmpeg -> weirline -> SRT -> srt-live-transmit and back, con
 
 test: deps check cross ## install what is needed and run all tests (vet, staticcheck, race, cross build, quick interop and soak)
 	$(GO) test -tags weirlinedebug -short ./srtcore/internal/engine ./srtcore/internal/sim
+	$(GO) test -tags purego ./srtcore/internal/crypt
 	@echo "go test -race of everything but $(ALONE)"
 	@$(GO) test -race -timeout 10m $(TOGETHER)
 	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(ALONE)
