@@ -49,12 +49,7 @@ race: ## all tests that need no other programs, with the race detector, three ti
 	$(GO) test -race -count=3 -timeout 30m $(TOGETHER)
 
 fuzz: ## run every fuzz target for FUZZTIME (60s) each
-	@set -e; \
-	grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u | while read -r dir; do \
-	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | cut -c6-); do \
-	    echo "== $$dir $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$dir; \
-	  done; \
-	done
+	@FUZZTIME=$(FUZZTIME) bash tests/fuzz.sh
 
 bench: deps build ## weirline against libsrt: BENCH_PROFILE (P2), BENCH_ROUNDS (3), BENCH_SECS (10)
 	@$(MAKE) --no-print-directory -C tests/lab/peer OUT=$(CURDIR)/out/bench/bin
