@@ -39,7 +39,8 @@ func FitMessages(src SourceEnd, outs ...SinkEnd) {
 }
 
 // byteSource cuts a byte stream into messages. A goroutine reads ahead by one
-// buffer, so that a quiet stream can be told from a busy one.
+// buffer, so that a quiet stream can be told from a busy one, and a Read that
+// nothing unblocks holds nobody up.
 type byteSource struct {
 	r     io.ReadCloser
 	align *mpegts.Aligner
@@ -59,16 +60,18 @@ type byteSource struct {
 // NewByteSource returns a Source over any byte stream. A messageSize of 0 is
 // MessageSize.
 func NewByteSource(r io.ReadCloser, messageSize int) Source {
-	s := &byteSource{
-		r: r, align: mpegts.NewAligner(messageSize),
-		full: make(chan []byte, 2), empty: make(chan []byte, 2),
-		timer: time.NewTimer(time.Hour), closed: make(chan struct{}),
-	}
+	s := newByteSource(r, messageSize)
+	s.full, s.empty = make(chan []byte, 2), make(chan []byte, 2)
+	s.timer = time.NewTimer(time.Hour)
 	s.timer.Stop()
 	s.empty <- make([]byte, readSize)
 	s.empty <- make([]byte, readSize)
 	go s.readAhead()
 	return s
+}
+
+func newByteSource(r io.ReadCloser, messageSize int) *byteSource {
+	return &byteSource{r: r, align: mpegts.NewAligner(messageSize), closed: make(chan struct{})}
 }
 
 func (s *byteSource) readAhead() {

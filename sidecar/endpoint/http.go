@@ -22,7 +22,7 @@ func (e *bodyEnd) Traits() Traits { return Traits{Patience: pipePatience} }
 func (e *bodyEnd) Close() error   { return nil }
 
 func (e *bodyEnd) OpenSource(context.Context) (Source, error) {
-	return e.cut(e.body), nil
+	return e.push(e.body), nil
 }
 
 // replyEnd is the reply to one HTTP request as an output.

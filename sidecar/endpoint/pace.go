@@ -60,6 +60,13 @@ func (p *pace) wait(c *srtcore.Conn, n int) {
 	}
 }
 
+// mayNow is for one message that cannot wait. Asking for the round trip time
+// is waiting, too.
+func (p *pace) mayNow(c *srtcore.Conn) bool {
+	now := time.Now()
+	return now.Sub(p.askedRTT) <= rttInterval && p.may(now, c.Buffered())
+}
+
 // may learns from what was acknowledged and reports whether more may be sent.
 func (p *pace) may(now time.Time, buffered int) bool {
 	for len(p.sent) > 0 && p.sent[0].upTo <= p.written-buffered {

@@ -45,6 +45,22 @@ func (s *srtSink) WriteBatch(msgs [][]byte) error {
 	return nil
 }
 
+// TryWrite takes one message that needs no cutting, if there is room for it now.
+// What else there is to say about it, an end of the connection included, is left
+// to WriteBatch.
+func (s *srtSink) TryWrite(msg []byte) bool {
+	if len(msg) > s.c.MaxPayload() || s.pace != nil && !s.pace.mayNow(s.c) {
+		return false
+	}
+	if s.c.TryWrite(msg) != nil {
+		return false
+	}
+	if s.pace != nil {
+		s.pace.add(s.pace.looked, 1)
+	}
+	return true
+}
+
 // UndeliveredError says that a session was closed although the peer had not
 // acknowledged everything and took nothing more.
 type UndeliveredError struct{ Messages int }

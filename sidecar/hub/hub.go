@@ -30,7 +30,8 @@ type Stats struct {
 // New returns an empty Hub.
 func New() *Hub { return &Hub{} }
 
-// Publish copies msg once and queues it for every reader. It never blocks.
+// Publish hands msg to the readers that take it at once, and copies it once and
+// queues it for all others. It never blocks.
 func (h *Hub) Publish(msg []byte, at time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,9 +44,19 @@ func (h *Hub) Publish(msg []byte, at time.Time) {
 		h.stats.Unheard++
 		return
 	}
-	p := newPayload(msg, at, len(h.readers))
+	var p *Payload
 	for _, r := range h.readers {
+		if r.pass(msg) {
+			continue
+		}
+		if p == nil {
+			p = newPayload(msg, at)
+		}
+		p.refs.Add(1)
 		r.push(p)
+	}
+	if p != nil {
+		p.Release()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Payload is one published message, shared by all its readers and read only.
-// Each reader releases it once.
+// Everybody who holds it releases it once.
 type Payload struct {
 	b    []byte
 	at   time.Time
@@ -16,11 +16,12 @@ type Payload struct {
 
 var payloads = sync.Pool{New: func() any { return &Payload{b: make([]byte, 0, 1536)} }}
 
-func newPayload(msg []byte, at time.Time, readers int) *Payload {
+// newPayload returns a Payload with one hold, its maker's.
+func newPayload(msg []byte, at time.Time) *Payload {
 	p := payloads.Get().(*Payload)
 	p.b = append(p.b[:0], msg...)
 	p.at = at
-	p.refs.Store(int32(readers))
+	p.refs.Store(1)
 	return p
 }
 

@@ -22,6 +22,9 @@ type Reader struct {
 	left  bool
 	stats ReaderStats
 
+	direct func(msg []byte) bool // takes a message without the queue; may be nil
+	idle   bool                  // Next waits: nothing of the queue is on its way
+
 	ready chan struct{}   // something to read, or the end
 	room  chan<- struct{} // room again, or nobody left to wait for; may be nil
 }
@@ -33,6 +36,26 @@ type ReaderStats struct {
 	DroppedBytes uint64 `json:"droppedBytes"`
 	Queued       int    `json:"queued"`
 	QueuedBytes  int    `json:"queuedBytes"`
+}
+
+// Direct has messages go to try instead of the queue while Next waits and the
+// queue is empty: the publisher's goroutine does the reader's work, and none
+// has to be woken. try must not wait nor keep the message; false: queue it. nil
+// ends that; after Direct returns, no earlier try is running.
+func (r *Reader) Direct(try func(msg []byte) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.direct, r.idle = try, false
+}
+
+func (r *Reader) pass(msg []byte) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.direct == nil || !r.idle || r.n > 0 || r.left || !r.direct(msg) {
+		return false
+	}
+	r.stats.Read++
+	return true
 }
 
 func (r *Reader) push(p *Payload) {
@@ -101,6 +124,7 @@ func (r *Reader) tryNext(dst []*Payload) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := 0
+	r.idle = false
 	for n < len(dst) && r.n > 0 {
 		dst[n] = r.pop()
 		n++
@@ -113,6 +137,7 @@ func (r *Reader) tryNext(dst []*Payload) (int, error) {
 	if r.ended || r.left {
 		return 0, io.EOF
 	}
+	r.idle = true
 	return 0, nil
 }
 

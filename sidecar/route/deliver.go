@@ -152,6 +152,11 @@ func (o *output) dropStale(queue *hub.Reader) {
 }
 
 func (o *output) copy(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
+	// A file gains nothing by it, and its pace is found in batches.
+	if t, ok := sink.(tryWriter); ok && o.r.source.traits.Patience >= 0 {
+		queue.Direct(t.TryWrite)
+		defer queue.Direct(nil)
+	}
 	batch := batchSize
 	if o.r.source.traits.Patience != 0 {
 		batch = patientBatch

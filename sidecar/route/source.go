@@ -100,17 +100,24 @@ func (r *Route) pump(ctx context.Context, src endpoint.Source) error {
 }
 
 func (r *Route) read(ctx context.Context, src endpoint.Source) error {
+	if p, ok := src.(endpoint.Pusher); ok {
+		return p.Push(func(msgs [][]byte) { r.publish(ctx, msgs) })
+	}
 	msgs := make([][]byte, batchSize)
 	for {
 		n, err := src.ReadBatch(msgs)
-		now := time.Now()
-		for _, m := range msgs[:n] {
-			r.bePatient(ctx, len(m))
-			r.hub.Publish(m, now)
-		}
+		r.publish(ctx, msgs[:n])
 		if err != nil {
 			return err
 		}
+	}
+}
+
+func (r *Route) publish(ctx context.Context, msgs [][]byte) {
+	now := time.Now()
+	for _, m := range msgs {
+		r.bePatient(ctx, len(m))
+		r.hub.Publish(m, now)
 	}
 }
 
