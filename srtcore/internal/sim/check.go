@@ -49,6 +49,18 @@ func (f Flow) WantComplete() {
 // when it arrived if that was later. With too-late drop off a message also
 // waits for those before it; behind one that never came it waits for the end.
 func (f Flow) WantOnTime() {
+	f.To.Host.World.TB.Helper()
+	f.wantTimes(false)
+}
+
+// WantNotEarly is WantOnTime without a bound on lateness, for a receiver that
+// refused packets for want of room: they have to come again.
+func (f Flow) WantNotEarly() {
+	f.To.Host.World.TB.Helper()
+	f.wantTimes(true)
+}
+
+func (f Flow) wantTimes(mayBeLate bool) {
 	s := f.To
 	tb := s.Host.World.TB
 	tb.Helper()
@@ -64,7 +76,7 @@ func (f Flow) WantOnTime() {
 			next = r.Seq.Next()
 		}
 		early, late := due.Sub(r.At) > slack, r.At.Sub(due) > slack+s.Host.World.Tick
-		if !early && (!late || hole) {
+		if !early && (!late || hole || mayBeLate) {
 			continue
 		}
 		if bad++; bad <= 5 {

@@ -168,9 +168,10 @@ func (f Flow) wantConsistent(t *testing.T, s *stage) {
 	if s.moderate && len(missing) > 0 {
 		t.Errorf("%d of %d missing on a mild network: %v", len(missing), len(f.From.Sent), missing)
 	}
-	// What found no room in a narrow buffer has to come again, perhaps late.
 	if f.To.Stats().NoRoom == 0 {
 		f.WantOnTime()
+	} else {
+		f.WantNotEarly()
 	}
 	f.WantStats(len(missing))
 }
