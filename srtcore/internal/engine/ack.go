@@ -18,6 +18,15 @@ const (
 	// at first, of 10 s when the round trip turns out to be as long.
 	ackHistory    = 64
 	maxAckHistory = 1024
+	// sparsePackets and sparsePeriod let a thin stream's ACK pass points of the
+	// grid while packets keep coming: until there are so many of them, or so much
+	// time has gone. At 1 Mbit/s an ACK and its ACKACK every 10 ms are two
+	// datagrams for each one of data.
+	sparsePackets = 16
+	sparsePeriod  = 4 * ackPeriod
+	// settledACKs are sent on every point of the grid: the first round-trip
+	// samples are wanted soon.
+	settledACKs = 16
 	// minAvail is the least free buffer an ACK speaks of. A libsrt sender that was
 	// told of none and then drops what is too late takes no later ACK for news,
 	// since these name packets that it has dropped: it would be silent for ever.
@@ -33,6 +42,7 @@ type acker struct {
 	lastNo   uint32
 	answered bool        // the last full ACK got its ACKACK
 	packets  int         // since the last full ACK
+	looked   int         // of those, seen at the last point of the grid
 	avail    int         // free buffer said in the last full ACK
 	history  []ackRecord // by number, modulo its length
 }
@@ -92,6 +102,8 @@ func (c *Conn) advanceACK(now mono.Time) {
 	switch {
 	case c.state != stateConnected:
 		a.due = mono.Never
+	case news && a.maySkip(now, c):
+		a.looked, a.due = a.packets, onGrid(now)
 	case news || repeat:
 		c.ctl.fullACK = true
 		a.due = mono.Never
@@ -100,6 +112,14 @@ func (c *Conn) advanceACK(now mono.Time) {
 	default:
 		a.due = mono.Never
 	}
+}
+
+// maySkip reports whether the ACK can wait for the next point of the grid: the
+// stream is thin, packets still come, and nothing hangs on the answer. Without
+// periodic NAKs the peer counts on every ACK to tell what is lost.
+func (a *acker) maySkip(now mono.Time, c *Conn) bool {
+	return c.cfg.NAKReport && a.lastNo >= settledACKs && a.packets > a.looked && a.packets < sparsePackets &&
+		now.Sub(a.lastAt) < sparsePeriod-ackPeriod/2 && len(c.rcv.loss.runs) == 0 && !a.reopened(c)
 }
 
 // ackRepeat is when a full ACK that got no ACKACK is sent again: never sooner
@@ -142,7 +162,7 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 	a := &c.rcv.ack
 	c.rcv.rate.advance(now)
 	a.lastNo++
-	a.lastSeq, a.lastAt, a.answered, a.packets = c.ackSeq(), now, false, 0
+	a.lastSeq, a.lastAt, a.answered, a.packets, a.looked = c.ackSeq(), now, false, 0, 0
 	a.avail = max(c.availBuf(), minAvail)
 	if a.history == nil {
 		a.history = make([]ackRecord, ackHistory)

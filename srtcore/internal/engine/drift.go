@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	// driftSamples is how many samples make one drift value.
+	// driftSamples is how many samples make one drift value: ten seconds of ACKs
+	// at their full rate. Where they are rarer, driftTime and a tenth of the
+	// samples do.
 	driftSamples = 1000
+	driftTime    = 12 * time.Second
 	// maxDrift is how much drift is kept beside the base; more moves into it.
 	maxDrift = 5 * time.Millisecond
 )
@@ -21,12 +24,15 @@ func (t *tsbpd) drift(now mono.Time, ts wire.Timestamp, rttGrowth time.Duration,
 	if !t.on || !c.cfg.DriftTracer {
 		return
 	}
+	if t.samples == 0 {
+		t.since = now
+	}
 	t.sum += now.Sub(t.localTime(now, ts)) - rttGrowth/2
 	t.samples++
-	if t.samples < driftSamples {
+	if t.samples < driftSamples && (t.samples < driftSamples/10 || now.Sub(t.since) < driftTime) {
 		return
 	}
-	t.off = t.sum / driftSamples
+	t.off = t.sum / time.Duration(t.samples)
 	t.sum, t.samples = 0, 0
 	if t.off > maxDrift {
 		t.shift(maxDrift)

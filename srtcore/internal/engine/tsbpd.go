@@ -15,6 +15,7 @@ type tsbpd struct {
 	off   time.Duration // drift, see drift.go
 
 	samples int
+	since   mono.Time // of the first sample
 	sum     time.Duration
 }
 

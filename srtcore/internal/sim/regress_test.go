@@ -22,7 +22,7 @@ func TestACKRepeatsKeepThePeriod(t *testing.T) {
 	}
 	cfg := liveConfig(120 * time.Millisecond)
 	p.Connect(cfg, cfg)
-	p.A.Stream(0, 5*time.Millisecond, 200, 100)
+	p.A.Stream(0, 500*time.Microsecond, 2000, 100)
 	p.RunFor(2 * time.Second)
 	if acks < 90 || acks > 110 {
 		t.Errorf("%d ACKs for a second of traffic", acks)
