@@ -64,6 +64,7 @@ type Conn struct {
 	touched bool
 	stalled bool
 	gone    bool
+	hold    int // ticks, counted in the loop's pace; 0: not established
 
 	// Written before established or done is closed, read after.
 	info        Info
@@ -97,6 +98,8 @@ func (c *Conn) open() {
 		PeerVersion: c.eng.PeerVersion(), RcvLatency: c.eng.RcvLatency(),
 		PeerLatency: c.eng.PeerLatency(), MaxPayload: c.eng.MaxPayload(),
 	}
+	c.hold = c.loop.pace.holdFor(c.info.RcvLatency, c.info.PeerLatency)
+	c.loop.pace.join(c.hold)
 	close(c.established)
 	c.tell()
 }
@@ -218,8 +221,6 @@ func (c *Conn) deliver() {
 		if len(msgs) == 0 {
 			return
 		}
-		last := msgs[len(msgs)-1].Source.Add(c.eng.RcvLatency())
-		c.loop.phase.note(c.loop.now - last)
 		c.hand(msgs)
 		clear(msgs)
 		if len(msgs) < room {
@@ -281,6 +282,9 @@ func (c *Conn) end(err error) {
 		return
 	}
 	c.gone = true
+	if c.hold > 0 {
+		c.loop.pace.leave(c.hold)
+	}
 	if err == nil {
 		err = ErrClosed
 	}

@@ -28,9 +28,8 @@ import (
 	"github.com/weirline/weirline/srtcore/internal/mono"
 )
 
-// DefaultTick is the least time between two wake-ups for deadlines, and the grid
-// that active loops wake on: at most a thousand wake-ups a second, whatever is
-// due.
+// DefaultTick is about the least time between two wake-ups of an active loop,
+// whatever is due: see pace.
 const DefaultTick = time.Millisecond
 
 // A loop begins to tick when traffic comes in two wake-ups closer than
@@ -56,7 +55,7 @@ type Loop struct {
 	cache *dgram.Cache
 
 	tick        mono.Time
-	phase       phase
+	pace        pace
 	now         mono.Time // of this wake-up
 	lastTraffic mono.Time
 	activeUntil mono.Time
@@ -87,7 +86,7 @@ func newLoop(cfg Config, pool *dgram.Pool) (*Loop, error) {
 		return nil, err
 	}
 	return &Loop{
-		cfg: cfg, tick: mono.Time(cfg.Tick), phase: newPhase(), poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
+		cfg: cfg, tick: mono.Time(cfg.Tick), pace: newPace(mono.Time(cfg.Tick)), poll: p, pool: pool, cache: dgram.NewCache(pool), now: Now(),
 		shared:   make(map[SocketKey]*socket),
 		in:       make([]dgram.In, readBatch),
 		messages: make([]engine.Message, 0, deliverBatch),
@@ -121,16 +120,16 @@ func (l *Loop) next(more bool) {
 
 // wait sleeps until there is something to do and sets the time of the wake-up.
 func (l *Loop) wait() {
-	if l.now < l.activeUntil {
-		l.now = l.poll.waitTick(l.phase.next(l.now+1, l.tick))
-		return
-	}
-	if !l.mail.sleep() {
+	switch {
+	case l.now < l.activeUntil:
+		l.now = l.poll.waitTick(l.pace.next(l.now, l.due.first()))
+	case l.mail.sleep():
+		l.now = l.poll.waitIdle(max(l.due.first(), l.pace.allowed()))
+	default:
 		l.now = Now()
 		return
 	}
-	// Exact while there is time; never more than one wake-up a tick.
-	l.now = l.poll.waitIdle(max(l.due.first(), l.now+l.tick))
+	l.pace.woke(l.now)
 }
 
 // traffic says that media moves at this wake-up.
@@ -145,7 +144,15 @@ func (l *Loop) traffic() {
 }
 
 // keepTicking makes the loop active.
-func (l *Loop) keepTicking() { l.activeUntil = l.now + activeTicks*l.tick }
+func (l *Loop) keepTicking() {
+	l.activeUntil = l.now + mono.Time(l.pace.hold+activeTicks)*l.tick
+}
+
+// retrySoon is for what the system had no room for.
+func (l *Loop) retrySoon() {
+	l.pace.hurry()
+	l.keepTicking()
+}
 
 // shutdown ends what is left: SHUTDOWN to every peer, then everything closed.
 func (l *Loop) shutdown() {

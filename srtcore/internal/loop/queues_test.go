@@ -63,14 +63,6 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-func TestGrid(t *testing.T) {
-	for in, want := range map[mono.Time]mono.Time{1: 10, 10: 10, 11: 20, mono.Never: mono.Never} {
-		if got := grid.next(in, 10); got != want {
-			t.Errorf("next(%d) = %d, want %d", in, got, want)
-		}
-	}
-}
-
 func messages(pool *dgram.Pool, first, n int) []engine.Message {
 	ms := make([]engine.Message, n)
 	for i := range ms {

@@ -14,7 +14,7 @@ func (l *Loop) turn() (more bool) {
 	l.takeAnnounced()
 	l.expire()
 	more = l.drain() || more
-	l.phase.advance(l.tick)
+	l.pace.adapt()
 	l.notify()
 	return more
 }

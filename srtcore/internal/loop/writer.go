@@ -30,7 +30,8 @@ func (w *writer) flush(s *socket) {
 	if w.batch.Len() == 0 {
 		return
 	}
-	if len(w.batch.Data) > 0 {
+	if n := len(w.batch.Data); n > 0 {
+		s.loop.pace.sent += n
 		s.loop.traffic()
 	}
 	out := w.arrange(&s.loop.grouping)
@@ -38,7 +39,7 @@ func (w *writer) flush(s *socket) {
 		w.keep(out)
 	} else if n := w.write(out); n < len(out) {
 		w.keep(out[n:])
-		s.loop.keepTicking()
+		s.loop.retrySoon()
 	}
 	clear(out)
 	w.order = out[:0]
@@ -85,7 +86,7 @@ func (w *writer) retry(s *socket) {
 	if !w.blocked() {
 		return
 	}
-	s.loop.keepTicking()
+	s.loop.retrySoon()
 	n := w.write(w.pending)
 	w.pending = append(w.pending[:0], w.pending[n:]...)
 	if w.blocked() {
