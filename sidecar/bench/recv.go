@@ -65,8 +65,7 @@ type receiver struct {
 	peak     peaks
 	from, to usage
 	totals   wireTotals
-	room     [][]byte
-	batch    [][]byte
+	batch    []srtcore.Message
 }
 
 type streamCount struct{ n, next, gaps uint64 }
@@ -106,11 +105,7 @@ const gcPercent = 50
 func newReceiver(opt Options) *receiver {
 	r := &receiver{
 		opt: opt, poller: srtcore.NewPoller(), idle: true, streams: make([]streamCount, opt.Streams),
-		room: make([][]byte, recvBatch), batch: make([][]byte, recvBatch),
-	}
-	all := make([]byte, recvBatch*srtcore.MaxMSS)
-	for i := range r.room {
-		r.room[i] = all[i*srtcore.MaxMSS : (i+1)*srtcore.MaxMSS : (i+1)*srtcore.MaxMSS]
+		batch: make([]srtcore.Message, recvBatch),
 	}
 	r.from = usageNow()
 	r.to = r.from
@@ -203,10 +198,10 @@ func (r *receiver) endOfRun() {
 // drain reads what one connection has.
 func (r *receiver) drain(c *srtcore.Conn) {
 	for {
-		copy(r.batch, r.room)
-		n, err := c.TryReadBatch(r.batch)
+		n, err := c.TryReceiveBatch(r.batch)
 		if n > 0 {
 			r.take(r.batch[:n])
+			c.Release(r.batch[:n])
 		}
 		if err != nil {
 			r.poller.Remove(c)
@@ -220,14 +215,15 @@ func (r *receiver) drain(c *srtcore.Conn) {
 	}
 }
 
-func (r *receiver) take(batch [][]byte) {
+func (r *receiver) take(batch []srtcore.Message) {
 	t := now()
 	if r.msgs == 0 {
 		r.from, r.first = usageNow(), t
 	}
 	r.idle = false
 	r.last = t
-	for _, m := range batch {
+	for i := range batch {
+		m := batch[i].Payload()
 		r.msgs++
 		s, err := check(m, r.opt.Deep)
 		if err != nil || int(s.stream) >= len(r.streams) {

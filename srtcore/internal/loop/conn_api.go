@@ -40,6 +40,19 @@ func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 	return n, err
 }
 
+// Lend moves up to len(b) messages out, whose Bufs the caller gives back with
+// TakeBack.
+func (c *Conn) Lend(b []engine.Message) (int, error) {
+	n, hungry, err := c.in.lend(b)
+	if hungry {
+		c.loop.mail.announce(c)
+	}
+	return n, err
+}
+
+// TakeBack ends a loan. It may follow the end of the connection.
+func (c *Conn) TakeBack(bufs []*dgram.Buf) { c.loop.pool.PutN(bufs) }
+
 // ArmRead prepares to wait for the channel; false: Read would not say ErrAgain.
 // DisarmRead follows a wait.
 func (c *Conn) ArmRead() (<-chan struct{}, bool) { return c.in.sig.ch, c.in.arm() }

@@ -118,6 +118,20 @@ func (q *inbox) readBatch(b [][]byte) (n int, hungry bool, err error) {
 	return n, q.settle(), nil
 }
 
+// lend moves up to len(b) messages out; they come back with the pool's PutN.
+func (q *inbox) lend(b []engine.Message) (n int, hungry bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.ring.n == 0 {
+		return 0, false, q.empty()
+	}
+	for n < len(b) && q.ring.n > 0 {
+		b[n] = q.ring.pop()
+		n++
+	}
+	return n, q.settle(), nil
+}
+
 // empty says why there is nothing: not yet, or never more.
 func (q *inbox) empty() error {
 	if q.end == nil {
