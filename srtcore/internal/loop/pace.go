@@ -14,11 +14,12 @@ import (
 // deadline, the outboxes and the sockets, waits for such a wake-up, at most for
 // the hold.
 type pace struct {
-	tick  mono.Time
-	spent mono.Time // when the wake-ups so far are paid for
-	hold  int       // ticks that outboxes and sockets may wait now
-	holds [maxHold + 1]int
-	sent  int // data packets in this turn
+	tick   mono.Time
+	spent  mono.Time // when the wake-ups so far are paid for
+	gather mono.Time // how long after the first of several deadlines to wake
+	hold   int       // ticks that outboxes and sockets may wait now
+	holds  [maxHold + 1]int
+	sent   int // data packets in this turn
 }
 
 const (
@@ -29,12 +30,15 @@ const (
 	// maxBurst is the number of data packets that should not wait for each other:
 	// a receiver's socket with the system's default buffer holds some 90.
 	maxBurst = 64
-	// gather is how long after the first of several deadlines the loop wakes: the
-	// messages of one tick of a source fall due one after another.
-	gather = mono.Time(80 * time.Microsecond)
+	// leastGather covers the messages of one tick of a source, which fall due one
+	// after another. Many sources, or connections whose time bases differ by what
+	// their handshakes took, want more.
+	leastGather = mono.Time(80 * time.Microsecond)
+	gatherUp    = mono.Time(16 * time.Microsecond)
+	gatherDown  = mono.Time(time.Microsecond)
 )
 
-func newPace(tick mono.Time) pace { return pace{tick: tick, hold: 1} }
+func newPace(tick mono.Time) pace { return pace{tick: tick, hold: 1, gather: leastGather} }
 
 // woke charges a wake-up. Those that nobody can refuse, for an arrival on an
 // idle loop, put it no deeper into debt than a tick.
@@ -52,7 +56,16 @@ func (p *pace) next(now, due mono.Time) mono.Time {
 	if due >= held+p.tick/2 {
 		return held
 	}
-	return min(max(due+gather, p.allowed()), held+p.tick/2+gather)
+	at := due + p.gather
+	if allowed := p.allowed(); allowed > at {
+		// Deadlines come in wider groups than this: waking for part of one leaves
+		// the rest, and the next group, without a wake-up of their own.
+		at = allowed
+		p.gather = min(p.gather+gatherUp, p.tick*3/4)
+	} else {
+		p.gather = max(p.gather-gatherDown, leastGather)
+	}
+	return min(at, held+p.tick)
 }
 
 // join and leave count the established connections by what they allow.
