@@ -26,7 +26,7 @@ func (c *Conn) Info() *Info { return &c.info }
 func (c *Conn) Read(b []byte) (int, Received, error) {
 	n, r, hungry, err := c.in.read(b)
 	if hungry {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, 0)
 	}
 	return n, r, err
 }
@@ -35,7 +35,7 @@ func (c *Conn) Read(b []byte) (int, Received, error) {
 func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 	n, hungry, err := c.in.readBatch(b)
 	if hungry {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, 0)
 	}
 	return n, err
 }
@@ -45,7 +45,7 @@ func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 func (c *Conn) Lend(b []engine.Message) (int, error) {
 	n, hungry, err := c.in.lend(b)
 	if hungry {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, 0)
 	}
 	return n, err
 }
@@ -77,7 +77,7 @@ func (c *Conn) Write(b []byte, origin mono.Time) error {
 		c.loop.pool.Put(buf)
 	}
 	if announce {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, origin)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (c *Conn) writeLot(b [][]byte, origin mono.Time) (int, error) {
 	n, announce, err := c.out.put(ps[:len(b)])
 	c.loop.pool.PutN(bufs[n:len(b)])
 	if announce {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, origin)
 	}
 	return n, err
 }

@@ -122,7 +122,9 @@ func (l *Loop) next(more bool) {
 func (l *Loop) wait() {
 	switch {
 	case l.now < l.activeUntil:
-		l.now = l.poll.waitTick(l.pace.next(l.now, l.due.first()))
+		until, collect := l.pace.next(l.now, l.due.first())
+		l.mail.tick(collect)
+		l.now = l.poll.waitTick(until)
 	case l.mail.sleep():
 		l.now = l.poll.waitIdle(max(l.due.first(), l.pace.allowed()))
 	default:

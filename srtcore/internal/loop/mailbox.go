@@ -1,19 +1,27 @@
 package loop
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/weirline/weirline/srtcore/internal/mono"
+)
 
 // mailbox is how other goroutines reach a loop: commands, and connections that
 // have something in their outbox or room in their inbox. It wakes the loop once
-// a sleep, and only when the loop sleeps without a tick.
+// a sleep: at once when the loop sleeps idly; when it ticks, for a writer that
+// comes once its outboxes are to be collected. That writer is awake anyway, and
+// the loop runs on its thread as soon as it waits, while a timer of the loop's
+// own would wake the CPU once more.
 type mailbox struct {
 	wake func()
 
-	mu       sync.Mutex
-	commands []func()
-	ready    []*Conn
-	pumped   bool // a portable socket has datagrams
-	sleeping bool
-	closed   bool
+	mu        sync.Mutex
+	commands  []func()
+	ready     []*Conn
+	pumped    bool // a portable socket has datagrams
+	sleeping  bool
+	collectAt mono.Time // when a writer may wake a ticking loop; Never: not now
+	closed    bool
 }
 
 // post hands f to the loop; false: the loop is closed and f will not run.
@@ -24,19 +32,41 @@ func (m *mailbox) post(f func()) bool {
 		return false
 	}
 	m.commands = append(m.commands, f)
-	m.rouse()
+	m.stir()
 	return true
 }
 
-// announce says that c's outbox or inbox wants attention.
-func (m *mailbox) announce(c *Conn) {
+// announce says that c's outbox, written at some instant, or inbox (zero) wants
+// attention.
+func (m *mailbox) announce(c *Conn, at mono.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
 		return
 	}
 	m.ready = append(m.ready, c)
+	if at >= m.collectAt {
+		m.stir()
+		return
+	}
 	m.rouse()
+}
+
+// stir wakes a ticking loop as well. The lock is held.
+func (m *mailbox) stir() {
+	if m.collectAt != mono.Never {
+		m.collectAt = mono.Never
+		m.wake()
+	}
+	m.rouse()
+}
+
+// tick announces that the loop is about to wait for a tick, and that a writer
+// may end the wait from then on.
+func (m *mailbox) tick(collect mono.Time) {
+	m.mu.Lock()
+	m.collectAt = collect
+	m.mu.Unlock()
 }
 
 // pump says that a portable socket has read something.
@@ -71,7 +101,7 @@ func (m *mailbox) sleep() bool {
 func (m *mailbox) collect(commands []func(), ready []*Conn) ([]func(), []*Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sleeping, m.pumped = false, false
+	m.sleeping, m.pumped, m.collectAt = false, false, mono.Never
 	if len(m.commands) > 0 {
 		m.commands, commands = commands, m.commands
 	}

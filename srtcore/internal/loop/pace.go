@@ -49,12 +49,13 @@ func (p *pace) woke(now mono.Time) {
 // allowed is the earliest instant for which the budget has a wake-up.
 func (p *pace) allowed() mono.Time { return p.spent - p.tick*7/10 }
 
-// next returns when to wake, given the first deadline. One that comes soon after
-// the end of the hold is waited for.
-func (p *pace) next(now, due mono.Time) mono.Time {
+// next returns when to wake, given the first deadline, and from when a writer may
+// wake the loop. Without such a writer the hold is a tick longer.
+func (p *pace) next(now, due mono.Time) (wake, collect mono.Time) {
 	held := now + mono.Time(p.hold)*p.tick
-	if due >= held+p.tick/2 {
-		return held
+	collect = held - p.tick/4
+	if due >= held+p.tick {
+		return held + p.tick, collect
 	}
 	at := due + p.gather
 	if allowed := p.allowed(); allowed > at {
@@ -65,7 +66,7 @@ func (p *pace) next(now, due mono.Time) mono.Time {
 	} else {
 		p.gather = max(p.gather-gatherDown, leastGather)
 	}
-	return min(at, held+p.tick)
+	return min(at, held+p.tick), collect
 }
 
 // join and leave count the established connections by what they allow.

@@ -11,12 +11,12 @@ type poller interface {
 	// add lets idle waits end when s becomes readable.
 	add(s *udp.Socket) error
 	remove(s *udp.Socket)
-	// waitTick returns at until, and for nothing else.
+	// waitTick returns at until or after wake.
 	waitTick(until mono.Time) mono.Time
 	// waitIdle returns at until (Never: no such instant), when a socket is
 	// readable, or after wake.
 	waitIdle(until mono.Time) mono.Time
-	// wake ends a waitIdle. Any goroutine may call it before close.
+	// wake ends a wait. Any goroutine may call it before close.
 	wake()
 	close()
 }

@@ -25,11 +25,7 @@ func (p *portablePoller) add(*udp.Socket) error { return nil }
 func (p *portablePoller) remove(*udp.Socket)    {}
 func (p *portablePoller) close()                { p.timer.Stop() }
 
-func (p *portablePoller) waitTick(until mono.Time) mono.Time {
-	p.timer.Reset(until.Sub(Now()))
-	<-p.timer.C
-	return Now()
-}
+func (p *portablePoller) waitTick(until mono.Time) mono.Time { return p.waitIdle(until) }
 
 func (p *portablePoller) waitIdle(until mono.Time) mono.Time {
 	if until == mono.Never {

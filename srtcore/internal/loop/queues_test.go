@@ -169,7 +169,7 @@ func TestOutbox(t *testing.T) {
 func TestMailbox(t *testing.T) {
 	woken := 0
 	m := mailbox{wake: func() { woken++ }}
-	m.announce(nil)
+	m.announce(nil, 0)
 	if m.sleep() {
 		t.Error("sleeps although there is mail")
 	}
@@ -181,7 +181,7 @@ func TestMailbox(t *testing.T) {
 	}
 	for range 3 {
 		m.post(func() {})
-		m.announce(nil)
+		m.announce(nil, 0)
 		m.pump()
 	}
 	if woken != 1 {
