@@ -27,12 +27,12 @@ func (c *Cache) Get() *Buf {
 }
 
 // refill brings a lot from the Pool; what that does not have is made.
-func (c *Cache) refill(to, from *list, make func() *Buf) {
+func (c *Cache) refill(to, from *list, fresh func() *Buf) {
 	*to = (*to)[:cacheLot]
 	c.pool.fill(*to, from)
 	for i, b := range *to {
 		if b == nil {
-			b = make()
+			b = fresh()
 			(*to)[i] = b
 		}
 		b.free = true
