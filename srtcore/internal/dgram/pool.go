@@ -4,72 +4,110 @@ import "sync"
 
 // Pool is a free list that several goroutines share. It keeps at most max free
 // Bufs; the rest goes back to the garbage collector, so that memory returns
-// after a peak.
+// after a peak. What has memory of its own and what is lent some, the headers of
+// views, are lists apart.
 type Pool struct {
-	mu   sync.Mutex
-	free []*Buf
-	max  int
+	mu    sync.Mutex
+	bufs  list
+	views list
+	max   int
+	slabs slabPool
 }
 
 // NewPool returns a Pool that keeps at most max free Bufs.
-func NewPool(max int) *Pool { return &Pool{max: max} }
+func NewPool(max int) *Pool { return &Pool{max: max, slabs: slabPool{max: maxLent}} }
+
+// list is a stack of free Bufs of one kind.
+type list []*Buf
+
+// pop returns the Buf that was put last, or nil.
+func (l *list) pop() *Buf {
+	n := len(*l) - 1
+	if n < 0 {
+		return nil
+	}
+	b := (*l)[n]
+	(*l)[n] = nil
+	*l = (*l)[:n]
+	return b
+}
+
+// keep puts b among the free ones unless there are max.
+func (l *list) keep(b *Buf, max int) {
+	if len(*l) < max {
+		*l = append(*l, b)
+	}
+}
 
 // Get returns a Buf that the caller owns.
 func (p *Pool) Get() *Buf {
 	p.mu.Lock()
-	b := p.pop()
+	b := p.bufs.pop()
 	p.mu.Unlock()
 	if b == nil {
-		return new(Buf)
+		return NewBuf()
 	}
+	b.free = false
 	return b
 }
 
 // GetN fills dst with Bufs that the caller owns, under one lock.
 func (p *Pool) GetN(dst []*Buf) {
+	p.fill(dst, &p.bufs)
+	for i, b := range dst {
+		if b == nil {
+			dst[i] = NewBuf()
+			continue
+		}
+		b.free = false
+	}
+}
+
+// fill takes from the list what there is; the rest of dst becomes nil.
+func (p *Pool) fill(dst []*Buf, from *list) {
 	p.mu.Lock()
 	for i := range dst {
-		dst[i] = p.pop()
+		dst[i] = from.pop()
 	}
 	p.mu.Unlock()
-	for i := range dst {
-		if dst[i] == nil {
-			dst[i] = new(Buf)
-		}
-	}
 }
 
 // Put takes the Buf back. Putting a free Buf panics: it had two owners.
 func (p *Pool) Put(b *Buf) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.push(b)
+	var run slabRun
+	p.push(b, &run)
+	p.settle(run.end())
 }
 
 // PutN takes all Bufs of src back, under one lock.
 func (p *Pool) PutN(src []*Buf) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var run slabRun
 	for _, b := range src {
-		p.push(b)
+		p.push(b, &run)
 	}
+	p.settle(run.end())
 }
 
-func (p *Pool) pop() *Buf {
-	n := len(p.free)
-	if n == 0 {
-		return nil
-	}
-	b := p.free[n-1]
-	p.free[n-1] = nil
-	p.free = p.free[:n-1]
-	b.free = false
-	return b
-}
-
-func (p *Pool) push(b *Buf) {
+func (p *Pool) push(b *Buf, run *slabRun) {
 	b.release()
-	p.keep(b)
+	s := b.detach()
+	if s == nil {
+		p.bufs.keep(b, p.max)
+		return
+	}
+	p.views.keep(b, p.max)
+	p.settle(run.add(s))
+}
+
+// settle takes back a Slab without views; nil is ignored. The lock is held.
+func (p *Pool) settle(s *Slab) {
+	if s != nil {
+		p.slabs.returned(s)
+	}
 }
 
 func (b *Buf) release() {
@@ -77,64 +115,4 @@ func (b *Buf) release() {
 		panic("dgram: Buf released twice")
 	}
 	b.free = true
-}
-
-func (p *Pool) keep(b *Buf) {
-	if len(p.free) < p.max {
-		p.free = append(p.free, b)
-	}
-}
-
-// Cache is a loop's own free list in front of a Pool; it takes and gives Bufs
-// in lots, so that the lock is rare. It belongs to one goroutine.
-type Cache struct {
-	pool *Pool
-	free []*Buf
-}
-
-const cacheLot = 64
-
-// NewCache returns a Cache in front of p.
-func NewCache(p *Pool) *Cache { return &Cache{pool: p, free: make([]*Buf, 0, 2*cacheLot)} }
-
-// Get returns a Buf that the caller owns.
-func (c *Cache) Get() *Buf {
-	if len(c.free) == 0 {
-		c.free = c.free[:cacheLot]
-		c.pool.GetN(c.free)
-		for _, b := range c.free {
-			b.free = true
-		}
-	}
-	n := len(c.free) - 1
-	b := c.free[n]
-	c.free[n] = nil
-	c.free = c.free[:n]
-	b.free = false
-	return b
-}
-
-// Put takes the Buf back; nil is ignored. Putting a free Buf panics.
-func (c *Cache) Put(b *Buf) {
-	if b == nil {
-		return
-	}
-	b.release()
-	if len(c.free) == cap(c.free) {
-		c.spill(cacheLot)
-	}
-	c.free = append(c.free, b)
-}
-
-// Flush gives everything back to the Pool.
-func (c *Cache) Flush() { c.spill(0) }
-
-func (c *Cache) spill(keep int) {
-	c.pool.mu.Lock()
-	for _, b := range c.free[keep:] {
-		c.pool.keep(b)
-	}
-	c.pool.mu.Unlock()
-	clear(c.free[keep:])
-	c.free = c.free[:keep]
 }

@@ -58,7 +58,7 @@ func (q *queue) grow() bool {
 func (q *queue) buf() *dgram.Buf {
 	n := len(q.spare)
 	if n == 0 {
-		return new(dgram.Buf)
+		return dgram.NewBuf()
 	}
 	b := q.spare[n-1]
 	q.spare[n-1] = nil

@@ -12,7 +12,7 @@ import (
 const (
 	// A slot of the receiving vector holds the longest train, or one datagram
 	// with room to notice that it is too long.
-	trainRoom = 64 << 10
+	trainRoom = dgram.SlabSize
 	plainRoom = dgram.Size + 64
 
 	// The vector starts small and doubles whenever the kernel filled it, so
@@ -41,11 +41,13 @@ type receiver struct {
 	iovs     [maxPlainSlots]unix.Iovec
 	names    [maxPlainSlots]sockaddr
 	controls [maxPlainSlots]control
-	slabs    [maxPlainSlots][]byte
+	rooms    [maxPlainSlots][]byte
+	slabs    [maxTrainSlots]*dgram.Slab // what rooms are, where trains come in
 
-	filled int  // messages that the last call brought
-	slot   int  // the message to be cut, < filled while there are any
-	full   bool // the last call filled the vector: there may be more
+	cache  *dgram.Cache // of the last read
+	filled int          // messages that the last call brought
+	slot   int          // the message to be cut, < filled while there are any
+	full   bool         // the last call filled the vector: there may be more
 	cur    message
 }
 
@@ -55,12 +57,14 @@ type message struct {
 	stride int
 	next   int // the datagram to be delivered
 	count  int
+	slab   *dgram.Slab // lent, and data is in it; nil: datagrams are copied
+	views  int         // of slab, yet to be taken
 	from   netip.AddrPort
 	to     netip.Addr
 }
 
-func newReceiver(s *socket) *receiver {
-	r := &receiver{s: s, room: plainRoom, maxSlots: maxPlainSlots}
+func newReceiver(s *socket, c *dgram.Cache) *receiver {
+	r := &receiver{s: s, room: plainRoom, maxSlots: maxPlainSlots, cache: c}
 	if s.gro {
 		r.room, r.maxSlots = trainRoom, maxTrainSlots
 	}
@@ -72,9 +76,11 @@ func newReceiver(s *socket) *receiver {
 func (r *receiver) grow(n int) {
 	for ; r.slots < n; r.slots++ {
 		i := r.slots
-		r.slabs[i] = make([]byte, r.room)
-		r.iovs[i].Base = &r.slabs[i][0]
-		r.iovs[i].SetLen(r.room)
+		if r.s.gro {
+			r.hold(i, r.cache.Slab())
+		} else {
+			r.fit(i, make([]byte, r.room))
+		}
 		h := &r.msgs[i].hdr
 		h.Name = (*byte)(unsafe.Pointer(&r.names[i]))
 		h.Iov = &r.iovs[i]
@@ -83,15 +89,28 @@ func (r *receiver) grow(n int) {
 	}
 }
 
+// hold makes slab the memory of the slot.
+func (r *receiver) hold(slot int, slab *dgram.Slab) {
+	r.slabs[slot] = slab
+	r.fit(slot, slab.Mem())
+}
+
+func (r *receiver) fit(slot int, room []byte) {
+	r.rooms[slot] = room
+	r.iovs[slot].Base = &room[0]
+	r.iovs[slot].SetLen(len(room))
+}
+
 // read delivers what is left of the last call and then calls the kernel until
 // dst is full or the kernel has less than a vector.
 func (r *receiver) read(c *dgram.Cache, dst []dgram.In) (n int, more bool, err error) {
-	n = r.deliver(c, dst)
+	r.cache = c
+	n = r.deliver(dst)
 	for n < len(dst) {
 		if err := r.fill(); err != nil {
 			return n, false, err
 		}
-		n += r.deliver(c, dst[n:])
+		n += r.deliver(dst[n:])
 		if !r.full {
 			break
 		}
@@ -153,7 +172,7 @@ func (r *receiver) load() {
 	if !r.s.any {
 		to = r.s.local.Addr()
 	}
-	data := r.slabs[r.slot][:m.n]
+	data := r.rooms[r.slot][:m.n]
 	r.cur = message{
 		data:   data,
 		stride: stride,
@@ -161,13 +180,26 @@ func (r *receiver) load() {
 		from:   getAddr(&r.names[r.slot], &r.s.zones),
 		to:     to,
 	}
+	if n := views(len(data), stride); n > 0 && r.s.gro {
+		r.lend(n)
+	}
+}
+
+// lend makes n datagrams of the current message views of its slab, and gives the
+// slot another slab. With too many slabs lent the datagrams are copied.
+func (r *receiver) lend(n int) {
+	slab := r.slabs[r.slot]
+	if next := r.cache.Lend(slab, n); next != nil {
+		r.cur.slab, r.cur.views = slab, n
+		r.hold(r.slot, next)
+	}
 }
 
 // deliver moves datagrams from the vector into dst until either is used up.
-func (r *receiver) deliver(c *dgram.Cache, dst []dgram.In) int {
+func (r *receiver) deliver(dst []dgram.In) int {
 	n := 0
 	for r.slot < r.filled {
-		n += r.cut(c, dst[n:])
+		n += r.cut(dst[n:])
 		if r.cur.next < r.cur.count {
 			break
 		}
@@ -179,9 +211,8 @@ func (r *receiver) deliver(c *dgram.Cache, dst []dgram.In) int {
 	return n
 }
 
-// cut copies datagrams of the current message into Bufs of their own, so that
-// one packet that stays long does not hold the whole train's memory.
-func (r *receiver) cut(c *dgram.Cache, dst []dgram.In) int {
+// cut makes Bufs of datagrams of the current message.
+func (r *receiver) cut(dst []dgram.In) int {
 	m := &r.cur
 	n := 0
 	for ; m.next < m.count && n < len(dst); m.next++ {
@@ -190,10 +221,34 @@ func (r *receiver) cut(c *dgram.Cache, dst []dgram.In) int {
 			r.s.count.Oversize++
 			continue
 		}
-		b := c.Get()
-		b.Reset(copy(b.Mem(), data))
-		dst[n] = dgram.In{Buf: b, From: m.from, To: m.to}
+		dst[n] = dgram.In{Buf: r.buf(data), From: m.from, To: m.to}
 		n++
 	}
 	return n
+}
+
+// buf returns the Buf of the current datagram of the current message: a view of
+// its slab, or a copy.
+func (r *receiver) buf(data []byte) *dgram.Buf {
+	m := &r.cur
+	if m.slab != nil && len(data) >= dgram.HeaderSize {
+		m.views--
+		return r.cache.View(m.slab, m.next*m.stride, len(data))
+	}
+	b := r.cache.Get()
+	b.Reset(copy(b.Mem(), data))
+	return b
+}
+
+// close gives back what the receiver has: its slabs, and the views of what it
+// has not delivered.
+func (r *receiver) close() {
+	if r.cur.views > 0 {
+		r.cache.Unlend(r.cur.slab, r.cur.views)
+	}
+	for _, s := range r.slabs {
+		if s != nil {
+			r.cache.PutSlab(s)
+		}
+	}
 }

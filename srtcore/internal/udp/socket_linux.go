@@ -131,6 +131,9 @@ func (s *socket) Close() error {
 	}
 	s.count = s.Counters()
 	err := unix.Close(s.fd)
+	if s.recv != nil {
+		s.recv.close()
+	}
 	s.fd, s.recv, s.send = -1, nil, nil
 	return err
 }
@@ -151,7 +154,7 @@ func (s *socket) ReadBatch(c *dgram.Cache, dst []dgram.In) (n int, more bool, er
 		return 0, false, net.ErrClosed
 	}
 	if s.recv == nil {
-		s.recv = newReceiver(s)
+		s.recv = newReceiver(s, c)
 	}
 	return s.recv.read(c, dst)
 }

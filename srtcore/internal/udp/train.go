@@ -8,6 +8,9 @@ const (
 	maxSegments = 64
 	// maxTrainBytes keeps a train below the longest UDP payload, 65,507.
 	maxTrainBytes = 65000
+	// viewBytes is what a received train must be worth to be lent as views
+	// instead of copied: the last view that somebody keeps holds all of a slab.
+	viewBytes = dgram.SlabSize / 2
 )
 
 // train is a run of datagrams that the kernel takes as one message.
@@ -81,4 +84,18 @@ func segment(msg []byte, stride, i int) []byte {
 	}
 	from := min(i*stride, len(msg))
 	return msg[from:min(from+stride, len(msg))]
+}
+
+// views returns how many datagrams of a received message of n bytes become views
+// of the memory they came in: 0 if it is no train that fills enough of it, else
+// those long enough for a Buf, of which a rest at the end may not be one.
+func views(n, stride int) int {
+	if n < viewBytes || stride < dgram.HeaderSize || stride > dgram.Size {
+		return 0
+	}
+	v := n / stride
+	if n%stride >= dgram.HeaderSize {
+		v++
+	}
+	return v
 }

@@ -114,3 +114,24 @@ func TestSegments(t *testing.T) {
 		}
 	}
 }
+
+func TestViews(t *testing.T) {
+	for _, c := range []struct{ n, stride, want int }{
+		{0, 0, 0},
+		{50000, 0, 0},                   // no train
+		{viewBytes, 1332, 25},           // 24.6 datagrams
+		{viewBytes - 1, 1332, 0},        // too little to hold a slab for
+		{60 * 600, 600, 60},             //
+		{60*600 + 15, 600, 60},          // the rest has no room for a header
+		{60*600 + 16, 600, 61},          //
+		{40000, dgram.HeaderSize, 2500}, //
+		{40000, dgram.HeaderSize - 1, 0},
+		{44160, dgram.Size, 30},
+		{44160, dgram.Size + 1, 0},
+		{40000, -5, 0},
+	} {
+		if got := views(c.n, c.stride); got != c.want {
+			t.Errorf("%d bytes by %d: %d views, want %d", c.n, c.stride, got, c.want)
+		}
+	}
+}
