@@ -20,7 +20,7 @@ type mailbox struct {
 	ready     []*Conn
 	pumped    bool // a portable socket has datagrams
 	sleeping  bool
-	collectAt mono.Time // when a writer may wake a ticking loop; Never: not now
+	collectAt mono.Time // when a writer may wake a ticking loop; 0: it does not tick
 	closed    bool
 }
 
@@ -45,7 +45,7 @@ func (m *mailbox) announce(c *Conn, at mono.Time) {
 		return
 	}
 	m.ready = append(m.ready, c)
-	if at >= m.collectAt {
+	if m.collectAt != 0 && at >= m.collectAt {
 		m.stir()
 		return
 	}
@@ -54,8 +54,8 @@ func (m *mailbox) announce(c *Conn, at mono.Time) {
 
 // stir wakes a ticking loop as well. The lock is held.
 func (m *mailbox) stir() {
-	if m.collectAt != mono.Never {
-		m.collectAt = mono.Never
+	if m.collectAt != 0 {
+		m.collectAt = 0
 		m.wake()
 	}
 	m.rouse()
@@ -101,7 +101,7 @@ func (m *mailbox) sleep() bool {
 func (m *mailbox) collect(commands []func(), ready []*Conn) ([]func(), []*Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.sleeping, m.pumped, m.collectAt = false, false, mono.Never
+	m.sleeping, m.pumped, m.collectAt = false, false, 0
 	if len(m.commands) > 0 {
 		m.commands, commands = commands, m.commands
 	}
