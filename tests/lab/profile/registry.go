@@ -14,7 +14,7 @@ var base = []Profile{
 		Bars: Bars{AllDelivered: true, Threads: 8},
 		Lab: Lab{
 			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{2, 5}, Full: Runs{5, 10}, Streams: 1, Mbps: 50,
-			Bars: []Bar{{Complete, "", 1}, {CPU, Libsrt, .55}, {Threads, "", 8}},
+			Bars: []Bar{{Complete, "", 1}, {CPUGbit, Libsrt, .55}, {Threads, "", 8}},
 		},
 	},
 	{
@@ -27,7 +27,7 @@ var base = []Profile{
 		Lab: Lab{
 			Peers: []string{Libsrt, Shared, Gosrt, RawGSO, RawMmsg}, Quick: Runs{3, 5}, Full: Runs{5, 10}, Streams: 32, Mbps: 10,
 			Bars: []Bar{
-				{Complete, "", 1}, {CPU, Libsrt, .08}, {CPU, Shared, .14}, {CPU, Gosrt, .22}, {CPU, RawGSO, 4},
+				{Complete, "", 1}, {CPUGbit, Libsrt, .08}, {CPUGbit, Shared, .14}, {CPUGbit, Gosrt, .22}, {CPUGbit, RawGSO, 4},
 				{P99, "", 1}, {RSS, Libsrt, .5}, {Threads, "", 8},
 			},
 		},
@@ -49,7 +49,8 @@ var base = []Profile{
 		Bars:   Bars{AllDelivered: true, Threads: 8},
 		Lab: Lab{
 			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{2, 5}, Full: Runs{5, 10}, Streams: 32, Mbps: 10,
-			Bars: []Bar{{Complete, "", 1}, {CPU, Libsrt, .12}},
+			LibsrtOnly: split("--tlpktdrop 1"), Known: libsrtDrops,
+			Bars: []Bar{{Complete, "", 1}, {CPUGbit, Libsrt, .12}},
 		},
 	},
 	{
@@ -58,7 +59,7 @@ var base = []Profile{
 		Bars: Bars{AllDelivered: true, Threads: 8},
 		Lab: Lab{
 			Peers: []string{Libsrt, Shared, Gosrt}, Quick: Runs{2, 5}, Full: Runs{5, 10}, Streams: 256, Mbps: 1.25,
-			Bars: []Bar{{Complete, "", 1}, {CPU, Shared, .12}, {RSS, Shared, .15}, {Threads, "", 8}},
+			Bars: []Bar{{Complete, "", 1}, {CPUGbit, Shared, .12}, {RSS, Shared, .15}, {Threads, "", 8}},
 		},
 	},
 	{
@@ -66,6 +67,7 @@ var base = []Profile{
 		Common: split("--streams 1 --latency 120 --tlpktdrop 0 --maxbw 1250000000" + big), Send: split("--unpaced"),
 		Lab: Lab{
 			Peers: []string{Libsrt}, Quick: Runs{2, 5}, Full: Runs{5, 10}, Streams: 1,
+			LibsrtOnly: split("--tlpktdrop 1"), Known: libsrtDrops,
 			Bars: []Bar{{Complete, "", 1}, {Rate, Libsrt, 1.5}},
 		},
 	},
@@ -75,7 +77,8 @@ var base = []Profile{
 		Send:   split("--mbps 10"),
 		Lab: Lab{
 			Peers: []string{Libsrt}, Full: Runs{5, 10}, Streams: 32, Mbps: 10,
-			Bars: []Bar{{Complete, "", 1}, {CPU, Libsrt, .12}},
+			LibsrtOnly: split("--tlpktdrop 1"), Known: libsrtDrops,
+			Bars: []Bar{{Complete, "", 1}, {CPUGbit, Libsrt, .12}},
 		},
 	},
 	{

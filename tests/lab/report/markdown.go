@@ -20,7 +20,7 @@ func (r *Result) Markdown(w io.Writer) error {
 	r.table(&b)
 	r.findings(&b)
 	list(&b, "Method", r.Method)
-	list(&b, "Runs that failed or do not count", r.Troubles)
+	list(&b, "Notes, runs that failed or do not count", r.Troubles)
 	b.WriteString("## Programs\n\n| program | version | SHA-256 |\n|---|---|---|\n")
 	for _, p := range r.Programs {
 		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", p.Name, p.Version, p.SHA256)

@@ -126,8 +126,8 @@ func (l *lab) floodCase(ctx context.Context, x scenario, i int, c *floodCase) er
 	if err != nil {
 		return err
 	}
-	// A second until the attacker is there, half of one to spare.
-	if err := r.publish(profile.FloodFillMbps, 1.5+float64(c.window)/perSecond(profile.FloodFillMbps)); err != nil {
+	// A second until the attacker is there, a third of one to spare.
+	if err := r.publish(profile.FloodFillMbps, 1.3+float64(c.window)/perSecond(profile.FloodFillMbps)); err != nil {
 		return err
 	}
 	// A relay waits for its only caller for a while; one that reads sets the pace

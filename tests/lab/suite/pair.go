@@ -57,6 +57,9 @@ func (x pairs) run(ctx context.Context, l *lab) error {
 		}
 		slices.Reverse(order)
 	}
+	if x.p.Lab.Known != "" && len(x.peers) > 0 {
+		l.trouble("%s: %s", x.p.Name, x.p.Lab.Known)
+	}
 	l.result.Rows = append(l.result.Rows, report.Rows(rs, x.p, x.impls())...)
 	l.result.Troubles = append(l.result.Troubles, report.Troubles(rs, x.p.Name)...)
 	if ctx.Err() == nil || len(rs) > 0 {
@@ -144,7 +147,10 @@ func (l *lab) command(impl, role string, x pairs, port int) []string {
 	switch impl {
 	case profile.Weirline:
 		argv = append(argv, x.p.Lab.OursOnly...)
+	case profile.Libsrt:
+		argv = append(argv, x.p.Lab.LibsrtOnly...)
 	case profile.Shared:
+		argv = append(argv, x.p.Lab.LibsrtOnly...)
 		if role == "send" {
 			argv = append(argv, "--shared-muxer")
 		}
