@@ -17,6 +17,7 @@ func (r *Result) Markdown(w io.Writer) error {
 	b.WriteString(r.where() + "\n\n")
 	fmt.Fprintf(&b, "%s UTC, %.0f s.\n\n", r.Began.UTC().Format("2006-01-02 15:04"), r.Seconds)
 	r.bars(&b)
+	r.Alarms.markdown(&b)
 	r.table(&b)
 	r.findings(&b)
 	list(&b, "Method", r.Method)

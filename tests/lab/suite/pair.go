@@ -21,6 +21,9 @@ type pairs struct {
 	p     profile.Profile
 	runs  profile.Runs
 	peers []string
+	// cpuProfile is what the files of a profile hold begin with; empty: measuring.
+	cpuProfile string
+	holds      bool // a profile hold follows the rounds
 }
 
 func (x pairs) name() string        { return x.p.Name }
@@ -37,7 +40,11 @@ func (x pairs) needs() []string {
 
 // expect adds to each run what start, farewell and pause take.
 func (x pairs) expect() float64 {
-	return float64(x.runs.Rounds*len(x.impls())) * (x.runs.Secs + 3 + 2*x.p.LatencyMs/1000)
+	n := x.runs.Rounds * len(x.impls())
+	if x.holds && n > 0 {
+		n++
+	}
+	return float64(n) * (x.runs.Secs + 3 + 2*x.p.LatencyMs/1000)
 }
 
 func (x pairs) run(ctx context.Context, l *lab) error {
@@ -64,6 +71,9 @@ func (x pairs) run(ctx context.Context, l *lab) error {
 	l.result.Troubles = append(l.result.Troubles, report.Troubles(rs, x.p.Name)...)
 	if ctx.Err() == nil || len(rs) > 0 {
 		l.result.Bars = append(l.result.Bars, report.JudgeLab(rs, x.p)...)
+	}
+	if x.holds && ctx.Err() == nil {
+		l.profileHold(ctx, x)
 	}
 	return ctx.Err()
 }
@@ -147,6 +157,9 @@ func (l *lab) command(impl, role string, x pairs, port int) []string {
 	switch impl {
 	case profile.Weirline:
 		argv = append(argv, x.p.Lab.OursOnly...)
+		if x.cpuProfile != "" {
+			argv = append(argv, "--cpuprofile", x.cpuProfile+"-"+role+".pprof")
+		}
 	case profile.Libsrt:
 		argv = append(argv, x.p.Lab.LibsrtOnly...)
 	case profile.Shared:
