@@ -112,7 +112,7 @@ func impaired(p Profile, n Net) Profile {
 		LatencyMs: float64(ms),
 		Common:    withLatency(p.Common, ms), Send: p.Send,
 		Lab: Lab{
-			Peers: []string{Libsrt}, Full: Runs{3, 10}, Net: &n, Streams: p.Lab.Streams, Mbps: p.Lab.Mbps,
+			Peers: []string{Libsrt}, Full: Runs{1, 5}, Net: &n, Streams: p.Lab.Streams, Mbps: p.Lab.Mbps,
 			Bars: []Bar{{Complete, "", 1}, {CPUGbit, Libsrt, .15}, {Retrans, Libsrt, 1.1}},
 		},
 	}
