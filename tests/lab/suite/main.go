@@ -44,6 +44,7 @@ type options struct {
 	secs     float64
 	list     bool
 	profiles bool
+	noNetns  bool
 	readme   bool
 }
 
@@ -58,6 +59,7 @@ func main() {
 	flag.Float64Var(&o.secs, "secs", 0, "seconds of each steady part instead of the plan's")
 	flag.BoolVar(&o.list, "list", false, "print the plan and what it takes, and end")
 	flag.BoolVar(&o.profiles, "profiles", false, "behind the measuring runs of each profile, a hold of its own with CPU profiles of both weirline processes")
+	flag.BoolVar(&o.noNetns, "no-netns", false, "impaired profiles on the loopback even as root")
 	flag.BoolVar(&o.readme, "readme", false, "write the newest result of tests/lab/results into README.md, and end")
 	flag.Parse()
 	os.Exit(run(o))
@@ -89,6 +91,10 @@ func run(o options) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	l.openSpaces(items)
+	if l.spaces != nil {
+		defer l.spaces.end()
+	}
 	if err := l.open(); err != nil {
 		return say(err)
 	}

@@ -144,12 +144,12 @@ func even(r report.Run, x pairs) error {
 }
 
 // command is the line of a side.
-func (l *lab) command(impl, role string, x pairs, port int) []string {
+func (l *lab) command(impl, role string, x pairs, host string, port int) []string {
 	argv := []string{l.path(impl)}
 	if impl == profile.Weirline {
 		argv = append(argv, "bench")
 	}
-	argv = append(argv, role, "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--secs", fmt.Sprint(x.runs.Secs))
+	argv = append(argv, role, "--host", host, "--port", strconv.Itoa(port), "--secs", fmt.Sprint(x.runs.Secs))
 	argv = append(argv, x.p.Common...)
 	if role == "send" {
 		argv = append(argv, x.p.Send...)
@@ -176,7 +176,8 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	if err != nil {
 		return err
 	}
-	rcv, err := proc.Start(ctx, proc.Spec{Name: impl + " recv", Argv: l.command(impl, "recv", x, port), Ready: "listening"})
+	at := l.route(x)
+	rcv, err := proc.Start(ctx, proc.Spec{Name: impl + " recv", Argv: at.in("recv", l.command(impl, "recv", x, at.recv, port)), Ready: "listening"})
 	if err != nil {
 		return err
 	}
@@ -187,12 +188,12 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	idle, _ := proc.Snapshot(rcv.Pid())
 	if x.p.Lab.Net != nil {
 		var end func() error
-		if port, end, err = l.network(ctx, *x.p.Lab.Net, r.Round, port, keep); err != nil {
+		if port, end, err = l.network(ctx, *x.p.Lab.Net, r.Round, at, port, keep); err != nil {
 			return err
 		}
 		defer func() { _ = end() }()
 	}
-	snd, err := proc.Start(ctx, proc.Spec{Name: impl + " send", Argv: l.command(impl, "send", x, port)})
+	snd, err := proc.Start(ctx, proc.Spec{Name: impl + " send", Argv: at.in("send", l.command(impl, "send", x, at.relay, port))})
 	if err != nil {
 		return err
 	}
@@ -246,13 +247,13 @@ func convert(line map[string]any, to any) error {
 }
 
 // network starts the bad network before a port and returns its own port.
-func (l *lab) network(ctx context.Context, n profile.Net, round, target int, keep func(map[string]any) error) (int, func() error, error) {
+func (l *lab) network(ctx context.Context, n profile.Net, round int, at route, target int, keep func(map[string]any) error) (int, func() error, error) {
 	port, err := proc.FreePort()
 	if err != nil {
 		return 0, nil, err
 	}
 	argv := []string{
-		l.path(loadProgram), "impair", "--port", strconv.Itoa(port), "--target", fmt.Sprintf("127.0.0.1:%d", target),
+		l.path(loadProgram), "impair", "--host", at.relay, "--port", strconv.Itoa(port), "--target", fmt.Sprintf("%s:%d", at.recv, target),
 		"--delay", fmt.Sprintf("%dms", n.DelayMs), "--jitter", fmt.Sprintf("%dms", n.JitterMs),
 		"--loss", fmt.Sprint(n.Loss), "--seed", strconv.Itoa(round + 1), fmt.Sprintf("--reorder=%v", n.Reorder),
 	}

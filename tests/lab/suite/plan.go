@@ -30,6 +30,7 @@ type lab struct {
 	options
 	began  time.Time
 	raw    *os.File
+	spaces *spaces // nil: there are none
 	result report.Result
 }
 

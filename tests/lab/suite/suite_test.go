@@ -85,6 +85,23 @@ func TestFloodIsProven(t *testing.T) {
 	}
 }
 
+func TestOnlyImpairedPairsGoIntoNamespaces(t *testing.T) {
+	clean, _ := profile.Get("P2")
+	bad, _ := profile.Get("P2-light")
+	l := &lab{}
+	if at := l.route(pairs{p: bad}); at.recv != "127.0.0.1" || at.in("send", []string{"x"})[0] != "x" {
+		t.Errorf("without namespaces: %+v", at)
+	}
+	l.spaces = &spaces{id: "wl1"}
+	if at := l.route(pairs{p: clean}); at.recv != "127.0.0.1" {
+		t.Errorf("clean: %+v", at)
+	}
+	at := l.route(pairs{p: bad})
+	if got := strings.Join(at.in("send", []string{"x", "y"}), " "); at.recv != recvSide || at.relay != sendRelay || got != "ip netns exec wl1send x y" {
+		t.Errorf("%+v, %q", at, got)
+	}
+}
+
 func TestTopLinesOfAProfile(t *testing.T) {
 	text := "File: weirline\n      flat  flat%   sum%        cum   cum%\n     0.50s 50.00% 50.00%      0.60s 60.00%  github.com/x/y/engine.(*Conn).Send\n"
 	if got := topLines([]byte(text)); got != "50.00% engine.(*Conn).Send" {
@@ -233,7 +250,7 @@ func TestCommandLines(t *testing.T) {
 		{profile.Libsrt, "recv", "p/srtbench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0"},
 		{profile.Gosrt, "recv", "p/gosrtbench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0"},
 	} {
-		if got := strings.Join(l.command(c.impl, c.role, x, 7), " "); got != c.want {
+		if got := strings.Join(l.command(c.impl, c.role, x, l.route(x).recv, 7), " "); got != c.want {
 			t.Errorf("%s %s:\n%s\nwant\n%s", c.impl, c.role, got, c.want)
 		}
 	}
