@@ -72,7 +72,7 @@ func floodRates(set profile.Setting) []int {
 	pairs, controls := (set.Cases+1)/2, (set.Controls+1)/2
 	var out []int
 	for i := range pairs {
-		if (i+1)*controls/pairs > i*controls/pairs {
+		if i*controls%pairs < controls {
 			out = append(out, 0, 0)
 		}
 		out = append(out, profile.FloodRate, profile.FloodRate)
