@@ -80,7 +80,7 @@ deps: ## install the Debian packages that demo, tests and bench use (apt-get, as
 clean: ## remove what was built
 	rm -rf bin out dist
 
-lab: lab-build ## measure everything beside libsrt, gosrt and raw UDP; report in out/lab (LAB_ARGS)
+lab: lab-build ## measure everything beside libsrt, gosrt and raw UDP, about 50 minutes; report in out/lab (LAB_ARGS)
 	out/lab/bin/suite $(LAB_ARGS)
 
 lab-quick: lab-build ## the measurements of the README's bars, under 15 minutes; report in out/lab

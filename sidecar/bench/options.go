@@ -21,6 +21,7 @@ type Options struct {
 	Mbps    float64 // of each stream
 
 	TLPktDrop  int // -1: the default
+	StreamID   string
 	Passphrase string
 	PBKeyLen   int
 	CryptoMode string // "" or "ctr"
@@ -81,6 +82,7 @@ func (o *Options) config() srtcore.Config {
 	c.RcvLatency = time.Duration(o.Latency) * time.Millisecond
 	c.PeerLatency = c.RcvLatency
 	c.PayloadSize = messageSize
+	c.StreamID = o.StreamID
 	c.Passphrase = o.Passphrase
 	c.Backlog = o.Streams + 16
 	if o.TLPktDrop >= 0 {

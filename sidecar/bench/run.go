@@ -20,7 +20,7 @@ import (
 type RunOptions struct {
 	Profile string
 	Secs    float64
-	Target  string // host:port of a server of the user's; empty: a receiver of our own
+	Target  string // a server of the user's, see target; empty: a receiver of our own
 	Program string // what understands "bench send" and "bench recv"; empty: this one
 }
 
@@ -66,8 +66,8 @@ func (o RunOptions) Check() error {
 		return errors.New("--secs must be above 0")
 	}
 	if o.Target != "" {
-		if _, _, err := net.SplitHostPort(o.Target); err != nil {
-			return fmt.Errorf("--target %q is refused: allowed host:port", o.Target)
+		if _, err := parseTarget(o.Target); err != nil {
+			return err
 		}
 	}
 	_, err := findLoad(o.Profile)
@@ -156,15 +156,12 @@ func Run(ctx context.Context, o RunOptions, out, errOut io.Writer) int {
 func runBoth(ctx context.Context, o RunOptions, l load) (sent, got map[string]any, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration((o.Secs+60)*float64(time.Second)))
 	defer cancel()
-	host, port, err := net.SplitHostPort(o.Target)
-	if o.Target == "" {
-		host = "127.0.0.1"
-		port, err = freePort()
-	}
+	at, err := o.where()
 	if err != nil {
 		return nil, nil, err
 	}
-	args := append([]string{"--host", host, "--port", port, "--secs", fmt.Sprint(o.Secs)}, strings.Fields(l.common)...)
+	args := append([]string{"--host", at.host, "--port", at.port, "--secs", fmt.Sprint(o.Secs)}, strings.Fields(l.common)...)
+	args = append(args, at.args...) // the target's own come last and hold
 	var rcv *side
 	if o.Target == "" {
 		if rcv, err = startSide(ctx, o.Program, "recv", args); err != nil {

@@ -15,6 +15,9 @@ func TestRunOptionsAreChecked(t *testing.T) {
 	}{
 		{RunOptions{Profile: "P2", Secs: 1}, ""},
 		{RunOptions{Profile: "P2", Secs: 1, Target: "host:9000"}, ""},
+		{RunOptions{Profile: "P2", Secs: 1, Target: "srt://host:9000?streamid=a%23b&latency=200&mode=caller"}, ""},
+		{RunOptions{Profile: "P2", Secs: 1, Target: "srt://host:9000?mode=listener"}, "latency, passphrase"},
+		{RunOptions{Profile: "P2", Secs: 1, Target: "srt://:9000"}, "host:port"},
 		{RunOptions{Profile: "P9", Secs: 1}, "P1, P2"},
 		{RunOptions{Profile: "P2"}, "--secs"},
 		{RunOptions{Profile: "P2", Secs: 1, Target: "host"}, "host:port"},
@@ -23,6 +26,13 @@ func TestRunOptionsAreChecked(t *testing.T) {
 		if (c.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
+	}
+}
+
+func TestTargetOptionsReplaceThoseOfTheLoad(t *testing.T) {
+	at, err := parseTarget("srt://[::1]:9000?streamid=%23!::r=a+b&latency=200")
+	if got := strings.Join(at.args, " "); err != nil || at.host != "::1" || at.port != "9000" || got != "--streamid #!::r=a+b --latency 200" {
+		t.Errorf("%+v, %v", at, err)
 	}
 }
 

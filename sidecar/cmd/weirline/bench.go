@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"runtime/pprof"
 
 	"github.com/spf13/cobra"
 
@@ -62,19 +63,27 @@ one line of JSON. With --target only the sender runs, against your own server.
 	}
 	c.Flags().StringVar(&o.Profile, "profile", o.Profile, "the load, see above")
 	c.Flags().Float64Var(&o.Secs, "secs", o.Secs, "length of the measured part, s")
-	c.Flags().StringVar(&o.Target, "target", "", "host:port of an SRT listener to send to")
+	c.Flags().StringVar(&o.Target, "target", "", "SRT listener to send to: host:port, or srt://host:port?latency=ms&streamid=...&passphrase=...&pbkeylen=16")
 	return c
 }
 
 func benchSide(name, short string, side func(*cobra.Command, bench.Options) int) *cobra.Command {
-	o := bench.DefaultOptions()
+	o, profileTo := bench.DefaultOptions(), ""
 	c := &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Validate(); err != nil {
 				return exitError{exitUsage, err}
 			}
-			if code := side(cmd, o); code != 0 {
+			stop, err := startProfile(profileTo)
+			if err != nil {
+				return coded(err)
+			}
+			code := side(cmd, o)
+			if err := stop(); err != nil {
+				return coded(err)
+			}
+			if code != 0 {
 				return exitError{code: code}
 			}
 			return nil
@@ -107,6 +116,27 @@ func benchSide(name, short string, side func(*cobra.Command, bench.Options) int)
 	f.BoolVar(&o.NoGSO, "no-gso", false, "send every packet as a datagram of its own")
 	f.BoolVar(&o.NoGRO, "no-gro", false, "receive every packet as a datagram of its own")
 	f.BoolVar(&o.Portable, "portable", false, "use the standard library's sockets and timers")
+	f.StringVar(&o.StreamID, "streamid", "", "stream id of every connection")
+	f.StringVar(&profileTo, "cpuprofile", "", "write a CPU profile to this file")
+	_ = f.MarkHidden("cpuprofile")
 	f.BoolVar(&o.FileMode, "file", false, "file mode (not supported)")
 	return c
+}
+
+// startProfile profiles this process until stop; without a file, not at all.
+func startProfile(file string) (stop func() error, err error) {
+	if file == "" {
+		return func() error { return nil }, nil
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return f.Close()
+	}, nil
 }

@@ -16,21 +16,74 @@ type sndLoss struct {
 	// runnable: the budget is not what holds the list up.
 	runnable bool
 
-	since  mono.Time // of the period in which
-	listed int       // numbers were listed
+	since mono.Time // of the period in which
+	work  int       // was done for loss reports, about one a number
 }
 
-// reportPeriod is a time in which an honest receiver reports a packet once.
-const reportPeriod = 10 * time.Millisecond
+// An honest receiver reports a packet once a period: no sooner than half a round
+// trip after the report before, and no sooner than minNAKPeriod.
+const (
+	minReportPeriod = minNAKPeriod / 2
+	reportsPerRTT   = 4
+	// cheapWork is never refused, however little is buffered.
+	cheapWork = 1024
+	// runsPerWork is how many runs are moved for what one number costs.
+	runsPerWork = 64
+)
 
-// overfed reports whether a whole buffer of size n has been listed within the
-// period. Each number costs work, also one that is on its way already and is
-// unlisted at once: a few bytes a millisecond could keep the loop busy.
-func (l *sndLoss) overfed(now mono.Time, n int) bool {
-	if now.Sub(l.since) >= reportPeriod {
-		l.since, l.listed = now, 0
+// overfed reports whether the work for a whole buffer of size n has been done
+// within the period. Each number costs work, also one that is on its way already
+// and is unlisted at once: a few bytes a millisecond could keep the loop busy,
+// and with it every other connection.
+func (l *sndLoss) overfed(now mono.Time, rtt time.Duration, n int) bool {
+	if now.Sub(l.since) >= max(minReportPeriod, rtt/reportsPerRTT) {
+		l.since, l.work = now, 0
 	}
-	return l.listed > n
+	return l.work > max(n, cheapWork)
+}
+
+// list lists first..last; each is told the runs that were not listed before.
+// What it touches becomes one run: a report of the whole window costs one step
+// for every run that disappears, and the next one hardly anything.
+func (l *sndLoss) list(first, last seq.Number, each func(first, last seq.Number)) {
+	i := l.search(first.Prev())
+	j, from, until := i, first, last
+	for next := first; ; j++ {
+		if j == len(l.runs) || last.Next().Less(l.runs[j].first) {
+			if next.LessEq(last) {
+				l.news(next, last, each)
+			}
+			break
+		}
+		r := &l.runs[j]
+		if next.Less(r.first) {
+			l.news(next, r.first.Prev(), each)
+		}
+		if r.first.Less(from) {
+			from = r.first
+		}
+		if last.Less(r.last) {
+			until = r.last
+		}
+		next = r.last.Next()
+	}
+	l.work += 1 + (j - i) + (len(l.runs)-j)/runsPerWork
+	one := lossRange[struct{}]{first: from, last: until}
+	if i == j {
+		l.insert(i, one)
+		return
+	}
+	l.runs[i] = one
+	if i+1 < j {
+		l.cut(i+1, j)
+	}
+}
+
+func (l *sndLoss) news(first, last seq.Number, each func(first, last seq.Number)) {
+	n := last.Sub(first) + 1
+	l.count += n
+	l.work += n
+	each(first, last)
 }
 
 // handleNAK takes a loss report (draft section 3.2.5). A report with one
@@ -43,7 +96,7 @@ func (c *Conn) handleNAK(now mono.Time, content []byte) {
 		return
 	}
 	c.stats.recvNAK++
-	if c.snd.loss.overfed(now, c.snd.buf.n) {
+	if c.snd.loss.overfed(now, c.rtt.smoothed, c.snd.buf.n) {
 		return
 	}
 	for _, r := range ranges {
@@ -79,7 +132,7 @@ func (c *Conn) lose(r wire.SeqRange) {
 		r.First = c.snd.buf.first
 	}
 	if r.First.LessEq(r.Last) {
-		c.snd.loss.listed += c.snd.loss.add(r.First, r.Last, struct{}{}, c.countSndLoss)
+		c.snd.loss.list(r.First, r.Last, c.countSndLoss)
 	}
 }
 

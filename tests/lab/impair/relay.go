@@ -174,9 +174,12 @@ func (r *Relay) session(from netip.AddrPort) *session {
 
 // openBack opens a socket that is not connected: an ICMP error must not end it.
 func (r *Relay) openBack() (*net.UDPConn, error) {
-	host := net.IPv4(127, 0, 0, 1)
-	if r.target.Addr().Is6() {
-		host = net.IPv6loopback
+	var host net.IP // the route decides
+	if r.target.Addr().IsLoopback() {
+		host = r.target.Addr().AsSlice() // and nobody else may answer
+		if r.target.Addr().Is4() {
+			host = net.IPv4(127, 0, 0, 1)
+		}
 	}
 	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: host})
 	if err == nil {

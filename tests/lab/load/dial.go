@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"sync"
 	"time"
 
@@ -41,9 +42,11 @@ func connectAll(ctx context.Context, o options, n int, local func(int) string) (
 }
 
 // ownSocket gives each of up to 4 million callers an address of its own in
-// 127/8, and with it a UDP socket of its own.
-func ownSocket(i int) string {
-	return net.JoinHostPort(fmt.Sprintf("127.%d.%d.%d", 64+i>>16&63, i>>8&255, i&255), "29001")
+// 127/8, and with it a UDP socket of its own, all at one port.
+func ownSocket(port int) func(int) string {
+	return func(i int) string {
+		return net.JoinHostPort(fmt.Sprintf("127.%d.%d.%d", 64+i>>16&63, i>>8&255, i&255), strconv.Itoa(port))
+	}
 }
 
 // held is the line of dial and listen.

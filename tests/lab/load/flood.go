@@ -23,6 +23,8 @@ type flooded struct {
 	Data     uint64  `json:"data_pkts"`
 	Rexmit   uint64  `json:"rexmit_pkts"`
 	Span     int     `json:"last_span"` // packets the last loss report covered
+	Filled   int     `json:"filled"`    // packets unacknowledged when the flood began
+	FillS    float64 `json:"fill_s"`    // how long that took
 	Shutdown bool    `json:"shutdown"`  // the sender ended the connection
 }
 
@@ -39,6 +41,7 @@ type attacker struct {
 	newest seq.Number
 	in     []byte
 	out    []byte
+	alive  time.Time // when the last keep-alive went
 	line   flooded
 }
 
@@ -48,10 +51,14 @@ const (
 	// whole window of 65,536 packets at 50 Mbit/s.
 	attackerLatencyMs = 20000
 	stepTimeout       = 250 * time.Millisecond
+	fillTimeout       = 30 * time.Second
+	keepAlive         = time.Second
 )
 
-// flood connects and sends o.rate loss reports a second: half of them cover
-// everything the sender still holds, half a random stretch of it.
+// flood connects, waits until its window is full of packets it does not
+// acknowledge, and sends o.rate loss reports a second: half of them cover
+// everything the sender still holds, half a random stretch of it. At a rate of 0
+// it is the control: a receiver that takes and says nothing.
 func flood(ctx context.Context, o options) (any, error) {
 	a := &attacker{o: o, begun: time.Now(), rng: rand.New(rand.NewPCG(o.seed, 5)), in: make([]byte, 64<<10)}
 	to, err := net.ResolveUDPAddr("udp4", o.addr())
@@ -66,8 +73,11 @@ func flood(ctx context.Context, o options) (any, error) {
 	if err := a.connect(); err != nil {
 		return nil, err
 	}
-	ready("connected")
 	a.line.Role, a.line.Local = "flood", a.conn.LocalAddr().String()
+	if err := a.fill(ctx); err != nil {
+		return nil, err
+	}
+	ready("%d packets unacknowledged", a.line.Filled)
 	a.run(ctx)
 	a.send(wire.ControlHeader{Type: wire.CtrlShutdown}, make([]byte, 4))
 	return a.line, nil
@@ -136,6 +146,39 @@ func (a *attacker) ask(hs *wire.Handshake, want wire.HSType) (wire.Handshake, er
 	return wire.Handshake{}, errors.New("no answer")
 }
 
+// span is how many packets the sender still holds, as far as they came here.
+func (a *attacker) span() int {
+	if !a.got {
+		return 0
+	}
+	return min(a.newest.Sub(a.first)+1, a.o.window)
+}
+
+// fill takes packets until the window is full.
+func (a *attacker) fill(ctx context.Context) error {
+	begun := time.Now()
+	for a.span() < a.o.window {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case a.line.Shutdown || time.Since(begun) > fillTimeout:
+			return fmt.Errorf("the window did not fill: %d of %d packets", a.span(), a.o.window)
+		}
+		a.readUntil(time.Now().Add(10 * time.Millisecond))
+	}
+	a.line.Filled, a.line.FillS = a.span(), time.Since(begun).Seconds()
+	return nil
+}
+
+// live keeps a connection that says nothing else from being taken for dead
+// (draft section 3.2.3).
+func (a *attacker) live() {
+	if time.Since(a.alive) >= keepAlive {
+		a.alive = time.Now()
+		a.send(wire.ControlHeader{Type: wire.CtrlKeepAlive}, make([]byte, 4))
+	}
+}
+
 // run attacks on a grid of a millisecond and reads what comes between.
 func (a *attacker) run(ctx context.Context) {
 	begun := time.Now()
@@ -144,7 +187,7 @@ func (a *attacker) run(ctx context.Context) {
 		if elapsed >= a.o.hold() {
 			break
 		}
-		for due := uint64(elapsed.Seconds() * float64(a.o.rate)); a.got && a.line.Offered < due; a.line.Offered++ {
+		for due := uint64(elapsed.Seconds() * float64(a.o.rate)); a.line.Offered < due; a.line.Offered++ {
 			a.nak()
 		}
 		if tick = tick.Add(time.Millisecond); time.Until(tick) < 0 {
@@ -158,7 +201,7 @@ func (a *attacker) run(ctx context.Context) {
 
 // nak reports loss of what the window may hold.
 func (a *attacker) nak() {
-	span := min(a.newest.Sub(a.first)+1, a.o.window)
+	span := a.span()
 	r := wire.SeqRange{First: a.newest.Add(1 - span), Last: a.newest}
 	if a.line.Offered%2 == 1 && span > 2 {
 		from := a.rng.IntN(span - 1)
@@ -169,6 +212,7 @@ func (a *attacker) nak() {
 }
 
 func (a *attacker) readUntil(t time.Time) {
+	a.live()
 	_ = a.conn.SetReadDeadline(t)
 	for {
 		n, err := a.conn.Read(a.in)

@@ -74,7 +74,7 @@ func TestTransportStreamsMayComeInPieces(t *testing.T) {
 func TestEveryPlayerHasAnAddress(t *testing.T) {
 	seen := map[string]bool{}
 	for _, i := range []int{0, 1, 255, 256, 65535, 65536, 1 << 20} {
-		host, _, err := net.SplitHostPort(ownSocket(i))
+		host, _, err := net.SplitHostPort(ownSocket(29001)(i))
 		if err != nil || !net.ParseIP(host).IsLoopback() || seen[host] {
 			t.Errorf("player %d: %q, %v", i, host, err)
 		}

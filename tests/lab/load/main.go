@@ -29,9 +29,11 @@ import (
 type options struct {
 	host     string
 	port     int
+	from     int
 	n        int
 	secs     float64
 	latency  int
+	late     float64
 	stall    int
 	workers  int
 	rate     int
@@ -95,9 +97,11 @@ func parse(kind string, args []string) options {
 	f := flag.NewFlagSet(kind, flag.ExitOnError)
 	f.StringVar(&o.host, "host", "127.0.0.1", "address")
 	f.IntVar(&o.port, "port", 9000, "port")
+	f.IntVar(&o.from, "from", 29001, "port the players call from")
 	f.IntVar(&o.n, "n", 1, "connections")
 	f.Float64Var(&o.secs, "secs", 5, "length of the steady part")
 	f.IntVar(&o.latency, "latency", 120, "latency, ms")
+	f.Float64Var(&o.late, "late", 0, "count messages later than so many ms; 0: none")
 	f.IntVar(&o.stall, "stall", 0, "players that connect and never read")
 	f.IntVar(&o.workers, "workers", 64, "handshakes at the same time")
 	f.IntVar(&o.rate, "rate", 5000, "NAKs a second")

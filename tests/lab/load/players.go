@@ -19,12 +19,13 @@ const settle = 1500 * time.Millisecond
 // what each gets during the steady part. The first stall of them never read.
 func players(ctx context.Context, o options) (any, error) {
 	begun := time.Now()
-	conns, err := connectAll(ctx, o, o.n, ownSocket)
+	conns, err := connectAll(ctx, o, o.n, ownSocket(o.from))
 	if err != nil {
 		return nil, err
 	}
 	took := time.Since(begun).Seconds()
 	r := newReader(false)
+	r.limit = int64(o.late * 1e6)
 	for _, c := range conns[min(o.stall, len(conns)):] {
 		r.add(c)
 	}

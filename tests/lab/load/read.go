@@ -23,6 +23,7 @@ type received struct {
 	P99       float64 `json:"lat_p99_ms"`
 	P999      float64 `json:"lat_p999_ms"`
 	Max       float64 `json:"lat_max_ms"`
+	Late      uint64  `json:"late"` // messages beyond the limit
 }
 
 // reader reads many connections with one goroutine.
@@ -32,6 +33,8 @@ type reader struct {
 	bytes  map[*srtcore.Conn][]byte // of a message not yet whole; transport streams only
 	ts     bool
 	lat    *delays
+	limit  int64 // ns; a message that takes longer is late; 0: none is
+	late   uint64
 	ended  int
 	bare   bool  // forget connections that ended: a storm has many
 	gone   tally // of those
@@ -63,7 +66,14 @@ func (r *reader) restart() {
 	for _, t := range r.tally {
 		*t = tally{begun: t.begun, next: t.next}
 	}
-	r.lat = &delays{}
+	r.lat, r.late = &delays{}, 0
+}
+
+func (r *reader) delay(ns int64) {
+	r.lat.add(ns)
+	if r.limit > 0 && ns > r.limit {
+		r.late++
+	}
 }
 
 // until reads until the time or the end of ctx.
@@ -120,7 +130,7 @@ func (r *reader) take(c *srtcore.Conn, m []byte, at int64) {
 		s, ok := checkPlain(m)
 		t.take(s, ok)
 		if ok {
-			r.lat.add(at - s.sent)
+			r.delay(at - s.sent)
 		}
 		return
 	}
@@ -129,7 +139,7 @@ func (r *reader) take(c *srtcore.Conn, m []byte, at int64) {
 		s, ok := checkTS(held[:messageSize])
 		t.take(s, ok)
 		if ok {
-			r.lat.add(at - s.sent)
+			r.delay(at - s.sent)
 		}
 	}
 	r.bytes[c] = append(r.bytes[c][:0], held...)
@@ -138,7 +148,7 @@ func (r *reader) take(c *srtcore.Conn, m []byte, at int64) {
 func (r *reader) report(role string) received {
 	out := received{
 		Role: role, Conns: len(r.tally), Ended: r.ended,
-		P50: r.lat.quantile(.5), P99: r.lat.quantile(.99), P999: r.lat.quantile(.999), Max: float64(r.lat.max) / 1e6,
+		P50: r.lat.quantile(.5), P99: r.lat.quantile(.99), P999: r.lat.quantile(.999), Max: float64(r.lat.max) / 1e6, Late: r.late,
 	}
 	first := true
 	for _, t := range r.tally {

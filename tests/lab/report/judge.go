@@ -71,7 +71,7 @@ func figure(rs Runs, p profile.Profile, b profile.Bar) (float64, string) {
 		if len(v) == 0 {
 			return math.NaN(), "no pair with " + b.Of + " counts"
 		}
-		return stat.Median(v), fmt.Sprintf("%d pairs", len(v))
+		return stat.Median(v), fmt.Sprintf("%d pairs%s", len(v), undelivered(rs.of(b.Of).counted(), b.Of))
 	}
 	switch b.Figure {
 	case profile.P99:
@@ -86,6 +86,14 @@ func figure(rs Runs, p profile.Profile, b profile.Bar) (float64, string) {
 		return counted.Median(func(r Run) float64 { return r.Recv.Mbps }), ""
 	}
 	return math.NaN(), "no such figure of a single program"
+}
+
+// undelivered says what a peer did not deliver.
+func undelivered(theirs Runs, name string) string {
+	if d := theirs.Median(Run.Delivered); d < .99995 {
+		return fmt.Sprintf("; %s delivered %.2f %%", name, 100*d)
+	}
+	return ""
 }
 
 func complete(ours Runs) (float64, string) {

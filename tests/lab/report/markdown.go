@@ -17,10 +17,11 @@ func (r *Result) Markdown(w io.Writer) error {
 	b.WriteString(r.where() + "\n\n")
 	fmt.Fprintf(&b, "%s UTC, %.0f s.\n\n", r.Began.UTC().Format("2006-01-02 15:04"), r.Seconds)
 	r.bars(&b)
+	r.Alarms.markdown(&b)
 	r.table(&b)
 	r.findings(&b)
 	list(&b, "Method", r.Method)
-	list(&b, "Runs that failed or do not count", r.Troubles)
+	list(&b, "Notes, runs that failed or do not count", r.Troubles)
 	b.WriteString("## Programs\n\n| program | version | SHA-256 |\n|---|---|---|\n")
 	for _, p := range r.Programs {
 		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", p.Name, p.Version, p.SHA256)

@@ -24,6 +24,7 @@ type Result struct {
 	Rows     []Row        `json:"rows"`
 	Findings []Finding    `json:"findings"`
 	Bars     []Judged     `json:"bars"`
+	Alarms   Alarms       `json:"alarms,omitzero"`
 	Troubles []string     `json:"troubles"` // failed and void runs, one line each
 }
 

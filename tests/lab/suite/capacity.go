@@ -19,7 +19,11 @@ func capacity(ctx context.Context, l *lab, x scenario) error {
 				return report.Run{}, ""
 			}
 			r := l.pair(ctx, pairs{p: streams(n, x.set.Mbps), runs: profile.Runs{Rounds: 1, Secs: secs}}, impl, n)
-			return r, sickPair(r)
+			why := sickPair(r)
+			if why != "" {
+				why += "; " + boundOf(r, secs, l.cores().count)
+			}
+			return r, why
 		}
 		best, steps, err := stat.Search{Start: x.set.N, Cap: x.set.Cap, Tolerance: .05, Try: func(n int) (string, error) {
 			r, why := try(n, x.set.Secs)
@@ -42,6 +46,9 @@ func capacity(ctx context.Context, l *lab, x scenario) error {
 		for _, share := range []float64{.5, .9} {
 			if n := int(float64(best) * share); n > 0 {
 				r, why := try(n, 2*x.set.Secs)
+				if ctx.Err() != nil {
+					break
+				}
 				f.Lines = append(f.Lines, fmt.Sprintf("hold at %.0f %%, %d streams: %s; %.2f CPU-s/Gbit, p99 %.1f ms", 100*share, n, orHealthy(why), r.PerGbit(), r.Recv.P99))
 			}
 		}
@@ -59,6 +66,18 @@ func firstSick(steps []stat.Step) string {
 		}
 	}
 	return why
+}
+
+// boundOf says what held a pair up.
+func boundOf(r report.Run, secs float64, cores int) string {
+	used := (r.Send.RunCPU + r.Recv.RunCPU) / secs
+	switch {
+	case r.UDPErrors > 0:
+		return fmt.Sprintf("bound by UDP buffers: %d datagrams dropped, %.1f of %d cores used", r.UDPErrors, used, cores)
+	case used > .9*float64(cores):
+		return fmt.Sprintf("bound by the cores: %.1f of %d used", used, cores)
+	}
+	return fmt.Sprintf("no core was full, %.1f of %d used: time sharing, or one thread's work", used, cores)
 }
 
 func streams(n int, mbps float64) profile.Profile {

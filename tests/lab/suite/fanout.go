@@ -22,34 +22,53 @@ const (
 type relayed struct {
 	*stage
 	relay     *proc.Process
-	out       int // port of the players
+	publisher *proc.Process
+	in, out   int // ports of the publisher and of the players
 	statsFile string
 }
 
-// relay starts both. options goes to both of the relay's URLs.
-func (l *lab) relay(ctx context.Context, name string, mbps float64, options string) (*relayed, error) {
+// relay starts both.
+func (l *lab) relay(ctx context.Context, name string, mbps float64) (*relayed, error) {
+	r, err := l.bareRelay(ctx, name, "", "")
+	if err != nil {
+		return r, err
+	}
+	return r, r.publish(mbps, 3600)
+}
+
+// bareRelay starts the relay alone, with options for both of its URLs and for
+// the publisher's.
+func (l *lab) bareRelay(ctx context.Context, name, options, source string) (*relayed, error) {
 	p, err := ports(2)
 	if err != nil {
 		return nil, err
 	}
 	c := l.cores()
-	r := &relayed{stage: l.stage(ctx, name), out: p[1], statsFile: filepath.Join(l.out, name+"-relay.jsonl")}
+	r := &relayed{stage: l.stage(ctx, name), in: p[0], out: p[1], statsFile: filepath.Join(l.out, name+"-relay.jsonl")}
 	url := func(port, latency int) string {
 		return fmt.Sprintf("srt://127.0.0.1:%d?mode=listener&latency=%d%s", port, latency, options)
 	}
 	if r.relay, err = r.start(profile.Weirline, c.test, "", "relay", "--stats-interval", "500ms", "--stats-out", r.statsFile,
-		url(p[0], inLatencyMs), url(p[1], outLatencyMs)); err != nil {
+		url(p[0], inLatencyMs)+source, url(p[1], outLatencyMs)); err != nil {
 		return r, err
 	}
-	if err := r.hold(.5); err != nil { // both listeners are bound
-		return r, err
+	return r, r.hold(.5) // both listeners are bound
+}
+
+// publish starts the publisher, once the one before has said farewell.
+func (r *relayed) publish(mbps, length float64) error {
+	if r.publisher != nil {
+		if _, err := r.publisher.Lines(); err != nil {
+			return err
+		}
 	}
-	_, err = r.start(profile.Weirline, c.load, "", "bench", "send", "--port", itoa(p[0]), "--streams", "1",
-		"--latency", itoa(inLatencyMs), "--mbps", secs(mbps), "--secs", "3600")
+	var err error
+	r.publisher, err = r.start(profile.Weirline, r.l.cores().load, "", "bench", "send", "--port", itoa(r.in), "--streams", "1",
+		"--latency", itoa(inLatencyMs), "--mbps", secs(mbps), "--secs", secs(length))
 	if err != nil {
-		return r, err
+		return err
 	}
-	return r, r.hold(1)
+	return r.hold(1) // it is connected
 }
 
 // step is one number of players.
@@ -64,7 +83,8 @@ func (r *relayed) players(n, stall int, hold float64) (step, error) {
 	var s step
 	before := proc.ReadUDP()
 	load, err := r.start(loadProgram, r.l.cores().load, "ready", "players", "--port", itoa(r.out), "--n", itoa(n),
-		"--stall", itoa(stall), "--secs", secs(hold), "--latency", itoa(outLatencyMs))
+		"--stall", itoa(stall), "--secs", secs(hold), "--latency", itoa(outLatencyMs),
+		"--late", itoa(inLatencyMs+outLatencyMs+profile.HealthyOverMs))
 	if err != nil {
 		return s, err
 	}
@@ -101,7 +121,7 @@ func (s step) bound(c cores) string {
 }
 
 func fanout(ctx context.Context, l *lab, x scenario) error {
-	r, err := l.relay(ctx, x.s.Name, x.set.Mbps, "")
+	r, err := l.relay(ctx, x.s.Name, x.set.Mbps)
 	if r != nil {
 		defer r.end()
 	}
@@ -165,7 +185,7 @@ func orHealthy(why string) string {
 
 // slow has players that never read beside others.
 func slow(ctx context.Context, l *lab, x scenario) error {
-	r, err := l.relay(ctx, x.s.Name, x.set.Mbps, "")
+	r, err := l.relay(ctx, x.s.Name, x.set.Mbps)
 	if r != nil {
 		defer r.end()
 	}

@@ -31,6 +31,9 @@ const (
 	exitPartial = 3
 )
 
+// committed is the folder of the published results.
+const committed = "tests/lab/results"
+
 type options struct {
 	quick    bool
 	only     string
@@ -40,6 +43,8 @@ type options struct {
 	rounds   int
 	secs     float64
 	list     bool
+	profiles bool
+	noNetns  bool
 	readme   bool
 }
 
@@ -53,6 +58,8 @@ func main() {
 	flag.IntVar(&o.rounds, "rounds", 0, "rounds of each profile instead of the plan's")
 	flag.Float64Var(&o.secs, "secs", 0, "seconds of each steady part instead of the plan's")
 	flag.BoolVar(&o.list, "list", false, "print the plan and what it takes, and end")
+	flag.BoolVar(&o.profiles, "profiles", false, "behind the measuring runs of each profile, a hold of its own with CPU profiles of both weirline processes")
+	flag.BoolVar(&o.noNetns, "no-netns", false, "impaired profiles on the loopback even as root")
 	flag.BoolVar(&o.readme, "readme", false, "write the newest result of tests/lab/results into README.md, and end")
 	flag.Parse()
 	os.Exit(run(o))
@@ -60,7 +67,7 @@ func main() {
 
 func run(o options) int {
 	if o.readme {
-		return say(report.WriteReadme("README.md", "tests/lab/results"))
+		return say(report.WriteReadme("README.md", committed))
 	}
 	items, err := plan(o)
 	if err != nil {
@@ -84,6 +91,10 @@ func run(o options) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	l.openSpaces(items)
+	if l.spaces != nil {
+		defer l.spaces.end()
+	}
 	if err := l.open(); err != nil {
 		return say(err)
 	}
@@ -139,6 +150,9 @@ func (l *lab) missing(it item, before int, err error) {
 
 func (l *lab) finish() int {
 	dir := l.out
+	if err := l.result.Alarm(committed); err != nil {
+		l.trouble("the alarm lines were not judged: %v", err)
+	}
 	if err := l.result.Save(filepath.Join(dir, "result.json")); err != nil {
 		return say(err)
 	}
@@ -156,6 +170,10 @@ func (l *lab) finish() int {
 	}
 	fmt.Println()
 	l.show(l.result.Bars)
+	fmt.Println(l.result.Alarms.Summary())
+	for _, a := range l.result.Alarms.Raised() {
+		fmt.Println("ALARM", a)
+	}
 	for _, t := range l.result.Troubles {
 		fmt.Println("note:", t)
 	}

@@ -21,6 +21,9 @@ type pairs struct {
 	p     profile.Profile
 	runs  profile.Runs
 	peers []string
+	// cpuProfile is what the files of a profile hold begin with; empty: measuring.
+	cpuProfile string
+	holds      bool // a profile hold follows the rounds
 }
 
 func (x pairs) name() string        { return x.p.Name }
@@ -37,7 +40,11 @@ func (x pairs) needs() []string {
 
 // expect adds to each run what start, farewell and pause take.
 func (x pairs) expect() float64 {
-	return float64(x.runs.Rounds*len(x.impls())) * (x.runs.Secs + 3 + 2*x.p.LatencyMs/1000)
+	n := x.runs.Rounds * len(x.impls())
+	if x.holds && n > 0 {
+		n++
+	}
+	return float64(n) * (x.runs.Secs + 3 + 2*x.p.LatencyMs/1000)
 }
 
 func (x pairs) run(ctx context.Context, l *lab) error {
@@ -57,10 +64,16 @@ func (x pairs) run(ctx context.Context, l *lab) error {
 		}
 		slices.Reverse(order)
 	}
+	if x.p.Lab.Known != "" && len(x.peers) > 0 {
+		l.trouble("%s: %s", x.p.Name, x.p.Lab.Known)
+	}
 	l.result.Rows = append(l.result.Rows, report.Rows(rs, x.p, x.impls())...)
 	l.result.Troubles = append(l.result.Troubles, report.Troubles(rs, x.p.Name)...)
 	if ctx.Err() == nil || len(rs) > 0 {
 		l.result.Bars = append(l.result.Bars, report.JudgeLab(rs, x.p)...)
+	}
+	if x.holds && ctx.Err() == nil {
+		l.profileHold(ctx, x)
 	}
 	return ctx.Err()
 }
@@ -131,12 +144,12 @@ func even(r report.Run, x pairs) error {
 }
 
 // command is the line of a side.
-func (l *lab) command(impl, role string, x pairs, port int) []string {
+func (l *lab) command(impl, role string, x pairs, host string, port int) []string {
 	argv := []string{l.path(impl)}
 	if impl == profile.Weirline {
 		argv = append(argv, "bench")
 	}
-	argv = append(argv, role, "--host", "127.0.0.1", "--port", strconv.Itoa(port), "--secs", fmt.Sprint(x.runs.Secs))
+	argv = append(argv, role, "--host", host, "--port", strconv.Itoa(port), "--secs", fmt.Sprint(x.runs.Secs))
 	argv = append(argv, x.p.Common...)
 	if role == "send" {
 		argv = append(argv, x.p.Send...)
@@ -144,7 +157,13 @@ func (l *lab) command(impl, role string, x pairs, port int) []string {
 	switch impl {
 	case profile.Weirline:
 		argv = append(argv, x.p.Lab.OursOnly...)
+		if x.cpuProfile != "" {
+			argv = append(argv, "--cpuprofile", x.cpuProfile+"-"+role+".pprof")
+		}
+	case profile.Libsrt:
+		argv = append(argv, x.p.Lab.LibsrtOnly...)
 	case profile.Shared:
+		argv = append(argv, x.p.Lab.LibsrtOnly...)
 		if role == "send" {
 			argv = append(argv, "--shared-muxer")
 		}
@@ -157,7 +176,8 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	if err != nil {
 		return err
 	}
-	rcv, err := proc.Start(ctx, proc.Spec{Name: impl + " recv", Argv: l.command(impl, "recv", x, port), Ready: "listening"})
+	at := l.route(x)
+	rcv, err := proc.Start(ctx, proc.Spec{Name: impl + " recv", Argv: at.in("recv", l.command(impl, "recv", x, at.recv, port)), Ready: "listening"})
 	if err != nil {
 		return err
 	}
@@ -168,12 +188,12 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	idle, _ := proc.Snapshot(rcv.Pid())
 	if x.p.Lab.Net != nil {
 		var end func() error
-		if port, end, err = l.network(ctx, *x.p.Lab.Net, r.Round, port, keep); err != nil {
+		if port, end, err = l.network(ctx, *x.p.Lab.Net, r.Round, at, port, keep); err != nil {
 			return err
 		}
 		defer func() { _ = end() }()
 	}
-	snd, err := proc.Start(ctx, proc.Spec{Name: impl + " send", Argv: l.command(impl, "send", x, port)})
+	snd, err := proc.Start(ctx, proc.Spec{Name: impl + " send", Argv: at.in("send", l.command(impl, "send", x, at.relay, port))})
 	if err != nil {
 		return err
 	}
@@ -227,13 +247,13 @@ func convert(line map[string]any, to any) error {
 }
 
 // network starts the bad network before a port and returns its own port.
-func (l *lab) network(ctx context.Context, n profile.Net, round, target int, keep func(map[string]any) error) (int, func() error, error) {
+func (l *lab) network(ctx context.Context, n profile.Net, round int, at route, target int, keep func(map[string]any) error) (int, func() error, error) {
 	port, err := proc.FreePort()
 	if err != nil {
 		return 0, nil, err
 	}
 	argv := []string{
-		l.path(loadProgram), "impair", "--port", strconv.Itoa(port), "--target", fmt.Sprintf("127.0.0.1:%d", target),
+		l.path(loadProgram), "impair", "--host", at.relay, "--port", strconv.Itoa(port), "--target", fmt.Sprintf("%s:%d", at.recv, target),
 		"--delay", fmt.Sprintf("%dms", n.DelayMs), "--jitter", fmt.Sprintf("%dms", n.JitterMs),
 		"--loss", fmt.Sprint(n.Loss), "--seed", strconv.Itoa(round + 1), fmt.Sprintf("--reorder=%v", n.Reorder),
 	}

@@ -30,6 +30,7 @@ type lab struct {
 	options
 	began  time.Time
 	raw    *os.File
+	spaces *spaces // nil: there are none
 	result report.Result
 }
 
@@ -88,6 +89,7 @@ func method(c cores) []string {
 		"CPU is the user and system time of both processes from start to end, as the system booked it. Memory is the sum of each process's own peak (VmHWM); \"at once\" is the largest sum sampled at one moment, every 100 ms.",
 		"A run counts when both sides ended well and every delivered message was verified by stream, sequence and CRC. Failed runs stay in the raw lines and are never repeated.",
 		"The source is flat: a run whose sender handed over more than 3 % more or less than its rate in any second is void, unless its connections refused to take more.",
+		"No profiler runs in a measuring run; -profiles adds holds of their own, whose figures are not among the results.",
 		"libsrt, gosrt and the raw floor are built from tests/lab/peer by this run; libsrt is the system's package.",
 		"P2's raw floor is UDP without a protocol: the same datagrams by UDP_SEGMENT across flows and UDP_GRO (raw-gso), or by sendmmsg and recvmmsg.",
 		"Impaired profiles go through a relay in user space, in a process of its own whose CPU is not counted; loss and jitter come from a seed that is the round.",
@@ -109,7 +111,7 @@ func plan(o options) ([]item, error) {
 		if o.quick {
 			runs, peers = p.Lab.Quick, judged(p)
 		}
-		all = append(all, pairs{p: p, runs: o.sized(runs), peers: peers})
+		all = append(all, pairs{p: p, runs: o.sized(runs), peers: peers, holds: o.profiles})
 	}
 	for _, s := range profile.Scenarios() {
 		set := s.Full

@@ -136,6 +136,8 @@ type received struct {
 	P50       float64 `json:"lat_p50_ms"`
 	P99       float64 `json:"lat_p99_ms"`
 	P999      float64 `json:"lat_p999_ms"`
+	Max       float64 `json:"lat_max_ms"`
+	Late      float64 `json:"late"` // messages beyond the limit
 	CPU       float64 `json:"total_cpu_s"`
 	Threads   int     `json:"seen_threads"`
 }
@@ -160,7 +162,7 @@ func (r received) sick(n int, mbps, secs, latencyMs float64) string {
 	case r.MinStream < low || r.MaxStream > high:
 		return fmt.Sprintf("%.0f to %.0f messages a stream, want %.0f", r.MinStream, r.MaxStream, want)
 	case r.P99 > latencyMs+profile.HealthyOverMs:
-		return fmt.Sprintf("p99 delay %.1f ms, allowed %.0f", r.P99, latencyMs+profile.HealthyOverMs)
+		return fmt.Sprintf("p99 delay %.1f ms, allowed %.0f: %.0f messages late", r.P99, latencyMs+profile.HealthyOverMs, r.Late)
 	}
 	return ""
 }

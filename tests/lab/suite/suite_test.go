@@ -31,8 +31,81 @@ func TestQuickPlanFitsAndFullPlanHasAll(t *testing.T) {
 		}
 	}
 	full, err := plan(options{})
+	sum = 0
+	for _, it := range full {
+		sum += it.expect()
+	}
+	if sum > 52*60 {
+		t.Errorf("the full plan takes %.0f s", sum)
+	}
 	if err != nil || len(full) != len(profile.All())+len(profile.Scenarios()) {
 		t.Errorf("%d items in the full plan, %v", len(full), err)
+	}
+}
+
+func TestFivePairsOfTheMainProfiles(t *testing.T) {
+	for _, name := range []string{"P1", "P2", "P3", "P4", "P6", "P7"} {
+		if p, err := profile.Get(name); err != nil || p.Lab.Full.Rounds != 5 {
+			t.Errorf("%s: %d rounds, %v", name, p.Lab.Full.Rounds, err)
+		}
+	}
+}
+
+func TestFloodRatesHaveControlsOfEachWindow(t *testing.T) {
+	for _, set := range []profile.Setting{{Cases: 20, Controls: 2}, {Cases: 20, Controls: 4}, {Cases: 4}} {
+		cases, controls := [2]int{}, [2]int{}
+		for i, r := range floodRates(set) {
+			if r == 0 {
+				controls[i%2]++
+			} else {
+				cases[i%2]++
+			}
+		}
+		if cases[0] != set.Cases/2 || cases[1] != set.Cases/2 || controls[0] != set.Controls/2 || controls[1] != set.Controls/2 {
+			t.Errorf("%+v: cases %v, controls %v", set, cases, controls)
+		}
+	}
+}
+
+func TestFloodIsProven(t *testing.T) {
+	set := profile.Setting{Secs: 1, Mbps: 50}
+	good := floodCase{rate: 5000, window: 8192, processed: 29000, attack: flooded{Offered: 30000, Rate: 5000, Filled: 8192}}
+	good.step.received = received{Conns: 1, MinStream: 4749, MaxStream: 4749, P99: 242}
+	if why := good.verdict(set); why != "" {
+		t.Error(why)
+	}
+	for want, spoil := range map[string]func(*floodCase){
+		"not full": func(c *floodCase) { c.attack.Filled = 8000 }, "not offered": func(c *floodCase) { c.attack.Rate = 4000 },
+		"not processed": func(c *floodCase) { c.processed = 20000 }, "late": func(c *floodCase) { c.step.P99 = 270 },
+	} {
+		c := good
+		if spoil(&c); !strings.Contains(c.verdict(set), want) {
+			t.Errorf("%q, want something about %q", c.verdict(set), want)
+		}
+	}
+}
+
+func TestOnlyImpairedPairsGoIntoNamespaces(t *testing.T) {
+	clean, _ := profile.Get("P2")
+	bad, _ := profile.Get("P2-light")
+	l := &lab{}
+	if at := l.route(pairs{p: bad}); at.recv != "127.0.0.1" || at.in("send", []string{"x"})[0] != "x" {
+		t.Errorf("without namespaces: %+v", at)
+	}
+	l.spaces = &spaces{id: "wl1"}
+	if at := l.route(pairs{p: clean}); at.recv != "127.0.0.1" {
+		t.Errorf("clean: %+v", at)
+	}
+	at := l.route(pairs{p: bad})
+	if got := strings.Join(at.in("send", []string{"x", "y"}), " "); at.recv != recvSide || at.relay != sendRelay || got != "ip netns exec wl1send x y" {
+		t.Errorf("%+v, %q", at, got)
+	}
+}
+
+func TestTopLinesOfAProfile(t *testing.T) {
+	text := "File: weirline\n      flat  flat%   sum%        cum   cum%\n     0.50s 50.00% 50.00%      0.60s 60.00%  github.com/x/y/engine.(*Conn).Send\n"
+	if got := topLines([]byte(text)); got != "50.00% engine.(*Conn).Send" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -174,9 +247,10 @@ func TestCommandLines(t *testing.T) {
 	for _, c := range []struct{ impl, role, want string }{
 		{profile.Weirline, "recv", "w bench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0 --no-gso --no-gro"},
 		{profile.Shared, "send", "p/srtbench send --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0 --mbps 10 --shared-muxer"},
+		{profile.Libsrt, "recv", "p/srtbench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0"},
 		{profile.Gosrt, "recv", "p/gosrtbench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0"},
 	} {
-		if got := strings.Join(l.command(c.impl, c.role, x, 7), " "); got != c.want {
+		if got := strings.Join(l.command(c.impl, c.role, x, l.route(x).recv, 7), " "); got != c.want {
 			t.Errorf("%s %s:\n%s\nwant\n%s", c.impl, c.role, got, c.want)
 		}
 	}
