@@ -46,13 +46,17 @@ func (s *srtSink) WriteBatch(msgs [][]byte) error {
 }
 
 // TryWrite takes one message that needs no cutting, if there is room for it now.
-// What else there is to say about it, an end of the connection included, is left
-// to WriteBatch.
-func (s *srtSink) TryWrite(msg []byte) bool {
-	if len(msg) > s.c.MaxPayload() || s.pace != nil && !s.pace.mayNow(s.c) {
+// It is sent as one of the time when it came. What else there is to say about
+// it, an end of the connection included, is left to WriteBatch.
+func (s *srtSink) TryWrite(msg []byte, at time.Time) bool {
+	buffered := s.c.Buffered()
+	if len(msg) > s.c.MaxPayload() || buffered >= roomForOne {
 		return false
 	}
-	if s.c.TryWrite(msg) != nil {
+	if s.pace != nil && !s.pace.mayNow(time.Now(), buffered) {
+		return false
+	}
+	if _, err := s.c.WriteMessage(msg, at); err != nil {
 		return false
 	}
 	if s.pace != nil {
@@ -60,6 +64,10 @@ func (s *srtSink) TryWrite(msg []byte) bool {
 	}
 	return true
 }
+
+// roomForOne: with fewer messages under way than this a connection has room for
+// one more for sure, and writing it does not wait.
+const roomForOne = 512
 
 // UndeliveredError says that a session was closed although the peer had not
 // acknowledged everything and took nothing more.
