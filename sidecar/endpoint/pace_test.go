@@ -85,7 +85,10 @@ func TestPaceAsksForTheRoundTripTimeOnlyWhenItMatters(t *testing.T) {
 		t.Error("asks although nothing is late")
 	}
 	l.p.add(l.now, 1)
-	if l.p.mayNow(l.now.Add(rtt+2*mostLate), 1) || l.p.mayNow(l.now.Add(rtt+3*mostLate), 0) {
+	if !l.p.mayNow(l.now.Add(rtt+2*mostLate), 1) {
+		t.Error("asks before it is known how late")
+	}
+	if l.p.mayNow(l.now.Add(rtt+3*mostLate), 0) {
 		t.Error("does not ask when something is late")
 	}
 }

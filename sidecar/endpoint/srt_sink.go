@@ -53,8 +53,12 @@ func (s *srtSink) TryWrite(msg []byte, at time.Time) bool {
 	if len(msg) > s.c.MaxPayload() || buffered >= roomForOne {
 		return false
 	}
-	if s.pace != nil && !s.pace.mayNow(time.Now(), buffered) {
+	now := time.Now()
+	if s.pace != nil && !s.pace.mayNow(now, buffered) {
 		return false
+	}
+	if now.Sub(at) > datedBack {
+		at = now
 	}
 	if _, err := s.c.WriteMessage(msg, at); err != nil {
 		return false
@@ -64,6 +68,10 @@ func (s *srtSink) TryWrite(msg []byte, at time.Time) bool {
 	}
 	return true
 }
+
+// datedBack is how far back a message may be dated: beyond, it was held up on its
+// way here, and would be too late for the peer.
+const datedBack = 20 * time.Millisecond
 
 // roomForOne: with fewer messages under way than this a connection has room for
 // one more for sure, and writing it does not wait.

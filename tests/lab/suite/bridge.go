@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/weirline/weirline/tests/lab/proc"
 	"github.com/weirline/weirline/tests/lab/profile"
@@ -173,8 +174,13 @@ func (s *stage) receiver(x scenario, port int) (*proc.Process, error) {
 		"--latency", itoa(bridgeLatencyMs), "--secs", secs(x.set.Secs))
 }
 
+// betweenWriters is the pause between the starts of two writers: a handshake
+// that waits while processes start dates its whole stream late.
+const betweenWriters = 20 * time.Millisecond
+
 func (s *stage) writers(x scenario, program string, args func(int) []string) (out []*proc.Process, err error) {
 	for i := range x.set.N {
+		time.Sleep(betweenWriters)
 		p, err := s.start(program, "", "", args(i)...)
 		if err != nil {
 			return out, err
