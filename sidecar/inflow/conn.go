@@ -53,7 +53,7 @@ func (c *Conn) Arrived() time.Time {
 // Read implements net.Conn.
 func (c *Conn) Read(p []byte) (int, error) {
 	for {
-		n, err, more := c.take(p)
+		n, more, err := c.take(p)
 		if n > 0 || err != nil || len(p) == 0 {
 			return n, err
 		}
@@ -69,7 +69,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 
 // take returns what the tick has read, or how to wait for more; nil: it comes
 // some other way.
-func (c *Conn) take(p []byte) (n int, err error, more *bell) {
+func (c *Conn) take(p []byte) (n int, more *bell, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if n = copy(p, c.room[c.from:c.to]); n > 0 {
@@ -84,9 +84,9 @@ func (c *Conn) take(p []byte) (n int, err error, more *bell) {
 		return n, nil, nil
 	}
 	if c.broke != nil {
-		return 0, c.broke, nil
+		return 0, nil, c.broke
 	}
-	return 0, nil, c.bell
+	return 0, c.bell, nil
 }
 
 // direct notes what a read without the tick brought, and may change over.
