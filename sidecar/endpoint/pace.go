@@ -20,6 +20,7 @@ type pace struct {
 
 	rtt      time.Duration
 	askedRTT time.Time
+	mustAsk  bool // something looks late by a round trip time that may be old
 }
 
 // sentBatch is one batch under way.
@@ -35,8 +36,11 @@ const (
 	firstOfStream = 128
 
 	leastUnderWay = 16
+	// together is how close batches are that are watched as one.
+	together = time.Millisecond
 	// mostLate is how much longer than a round trip a message may take.
-	mostLate    = 400 * time.Millisecond
+	mostLate = 400 * time.Millisecond
+	// rttInterval is how old the round trip time may be for a verdict.
 	rttInterval = 100 * time.Millisecond
 )
 
@@ -45,8 +49,7 @@ func (p *pace) wait(c *srtcore.Conn, n int) {
 	for {
 		buffered, now := c.Buffered(), time.Now()
 		if now.Sub(p.askedRTT) > rttInterval {
-			p.rtt = time.Duration(c.Stats().MsRTT * float64(time.Millisecond))
-			p.askedRTT = now
+			p.told(now, time.Duration(c.Stats().MsRTT*float64(time.Millisecond)))
 		}
 		if p.may(now, buffered) {
 			p.add(now, n)
@@ -60,11 +63,15 @@ func (p *pace) wait(c *srtcore.Conn, n int) {
 	}
 }
 
-// mayNow is for one message that cannot wait. Asking for the round trip time
-// is waiting, too.
-func (p *pace) mayNow(c *srtcore.Conn) bool {
-	now := time.Now()
-	return now.Sub(p.askedRTT) <= rttInterval && p.may(now, c.Buffered())
+// told takes the round trip time as it is now.
+func (p *pace) told(now time.Time, rtt time.Duration) {
+	p.rtt, p.askedRTT, p.mustAsk = rtt, now, false
+}
+
+// mayNow is for one message that cannot wait. Asking for the round trip time is
+// waiting, too: it is done once, and when something looks late.
+func (p *pace) mayNow(now time.Time, buffered int) bool {
+	return !p.askedRTT.IsZero() && p.may(now, buffered) && !p.mustAsk
 }
 
 // may learns from what was acknowledged and reports whether more may be sent.
@@ -83,6 +90,11 @@ func (p *pace) may(now time.Time, buffered int) bool {
 
 func (p *pace) add(now time.Time, n int) {
 	p.written += n
+	if k := len(p.sent) - 1; k >= 0 && now.Sub(p.sent[k].at) < together {
+		p.sent[k].n += n
+		p.sent[k].upTo = p.written
+		return
+	}
 	p.sent = append(p.sent, sentBatch{n, p.written, now})
 }
 
@@ -91,6 +103,8 @@ func (p *pace) add(now time.Time, n int) {
 func (p *pace) learn(b sentBatch, now time.Time) {
 	least, most := p.looked.Sub(b.at), now.Sub(b.at)
 	switch {
+	case least > p.rtt+mostLate && now.Sub(p.askedRTT) > rttInterval:
+		p.mustAsk = true
 	case least > p.rtt+mostLate:
 		if now.After(p.lowered) {
 			p.limit = max(leastUnderWay, int(float64(p.limit)*float64(p.rtt+mostLate/2)/float64(least)))

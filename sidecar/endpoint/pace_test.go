@@ -23,6 +23,9 @@ func (l *link) run(rate, want float64, d time.Duration) {
 	owed := 0.0
 	for range d / tick {
 		l.now = l.now.Add(tick)
+		if l.p.mustAsk {
+			l.p.told(l.now, l.rtt)
+		}
 		for len(l.acks) > 0 && !l.acks[0].After(l.now) {
 			l.acks = l.acks[1:]
 		}
@@ -67,5 +70,25 @@ func TestPaceLeavesAStreamAlone(t *testing.T) {
 		if l.p.limit < firstOfStream {
 			t.Errorf("rtt %v: the limit fell to %d", rtt, l.p.limit)
 		}
+	}
+}
+
+func TestPaceAsksForTheRoundTripTimeOnlyWhenItMatters(t *testing.T) {
+	const rtt = 50 * time.Millisecond
+	l := &link{p: &pace{limit: firstOfStream}, now: time.Unix(1000, 0), rtt: rtt}
+	if l.p.mayNow(l.now, 0) {
+		t.Error("a message goes before the round trip time was asked for once")
+	}
+	l.p.told(l.now, rtt)
+	l.run(1e5, 400, time.Minute)
+	if !l.p.mayNow(l.now, 0) {
+		t.Error("asks although nothing is late")
+	}
+	l.p.add(l.now, 1)
+	if !l.p.mayNow(l.now.Add(rtt+2*mostLate), 1) {
+		t.Error("asks before it is known how late")
+	}
+	if l.p.mayNow(l.now.Add(rtt+3*mostLate), 0) {
+		t.Error("does not ask when something is late")
 	}
 }

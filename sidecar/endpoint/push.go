@@ -10,9 +10,10 @@ import (
 // reads hands the messages over itself.
 type Pusher interface {
 	Source
-	// Push reads the session to its end. It calls take for one batch at a time;
-	// the messages are valid until take returns. io.EOF is the proper end.
-	Push(take func(msgs [][]byte)) error
+	// Push reads the session to its end. It calls take for one batch at a time,
+	// with the time when it came; the messages are valid until take returns. io.EOF
+	// is the proper end.
+	Push(take func(msgs [][]byte, at time.Time)) error
 }
 
 // pushSource is a byteSource over a reader whose Close unblocks its Read. No
@@ -20,7 +21,8 @@ type Pusher interface {
 // waits for its message to fill is handed over by a timer.
 type pushSource struct {
 	*byteSource
-	take func([][]byte)
+	take   func([][]byte, time.Time)
+	source dated // may be nil
 
 	mu    sync.Mutex // of all below, and of the aligner
 	msgs  [][]byte
@@ -32,13 +34,18 @@ type pushSource struct {
 
 const pushBatch = 64
 
+// dated is a reader that knows when the bytes it returned last had come; the
+// zero time: it does not.
+type dated interface{ Arrived() time.Time }
+
 // push is cut for readers whose Close unblocks Read.
 func (c *cutter) push(r io.ReadCloser) Source {
-	return &pushSource{byteSource: newByteSource(r, c.size), msgs: make([][]byte, pushBatch)}
+	d, _ := r.(dated)
+	return &pushSource{byteSource: newByteSource(r, c.size), source: d, msgs: make([][]byte, pushBatch)}
 }
 
 // Push implements Pusher.
-func (s *pushSource) Push(take func(msgs [][]byte)) error {
+func (s *pushSource) Push(take func(msgs [][]byte, at time.Time)) error {
 	s.take = take
 	s.mu.Lock()
 	s.quiet = time.AfterFunc(time.Hour, s.holdOver)
@@ -67,16 +74,25 @@ func (s *pushSource) arrive(n int) {
 	defer s.mu.Unlock()
 	s.align.Commit(n)
 	s.last = time.Now()
-	s.handOver(s.cut)
+	s.handOver(s.cut, s.cameAt())
 	if !s.armed && s.align.Pending() > 0 {
 		s.armed = true
 		s.quiet.Reset(hold)
 	}
 }
 
-func (s *pushSource) handOver(next func([][]byte) int) {
+func (s *pushSource) cameAt() time.Time {
+	if s.source != nil {
+		if at := s.source.Arrived(); !at.IsZero() {
+			return at
+		}
+	}
+	return s.last
+}
+
+func (s *pushSource) handOver(next func([][]byte) int, at time.Time) {
 	for n := next(s.msgs); n > 0; n = next(s.msgs) {
-		s.take(s.msgs[:n])
+		s.take(s.msgs[:n], at)
 	}
 }
 
@@ -97,7 +113,7 @@ func (s *pushSource) holdOver() {
 		wait = hold
 		if m := s.align.Hold(); m != nil {
 			s.msgs[0] = m
-			s.take(s.msgs[:1])
+			s.take(s.msgs[:1], time.Now())
 		}
 	}
 	s.quiet.Reset(wait)
@@ -109,11 +125,12 @@ func (s *pushSource) finish(n int) {
 	s.over = true
 	s.quiet.Stop()
 	s.align.Commit(n)
-	s.handOver(s.cut)
+	now := time.Now()
+	s.handOver(s.cut, now)
 	s.handOver(func(dst [][]byte) int {
 		k, _ := s.drain(dst)
 		return k
-	})
+	}, now)
 }
 
 // reason is err, unless the source was closed.

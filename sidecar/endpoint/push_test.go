@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/weirline/weirline/sidecar/mpegts"
 )
@@ -27,7 +28,7 @@ func TestPushDeliversEverything(t *testing.T) {
 		w.CloseWithError(broken)
 	}()
 	var got []byte
-	err := pusher(r).Push(func(msgs [][]byte) {
+	err := pusher(r).Push(func(msgs [][]byte, _ time.Time) {
 		for _, m := range msgs {
 			if len(m) == 0 || len(m) > MessageSize {
 				t.Errorf("message of %d bytes", len(m))
@@ -46,7 +47,7 @@ func TestPushedTailOfAFrameDoesNotWaitForTheNext(t *testing.T) {
 	s := pusher(a)
 	go b.Write(media(9)) // and then silence
 	var got []int
-	err := s.Push(func(msgs [][]byte) {
+	err := s.Push(func(msgs [][]byte, _ time.Time) {
 		for _, m := range msgs {
 			got = append(got, len(m)/mpegts.PacketSize)
 		}
@@ -68,7 +69,7 @@ func TestCloseEndsPush(t *testing.T) {
 		s.Close()
 		s.Close()
 	}()
-	if err := s.Push(func([][]byte) {}); err != io.EOF {
+	if err := s.Push(func([][]byte, time.Time) {}); err != io.EOF {
 		t.Error(err)
 	}
 }

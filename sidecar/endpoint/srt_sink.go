@@ -46,13 +46,21 @@ func (s *srtSink) WriteBatch(msgs [][]byte) error {
 }
 
 // TryWrite takes one message that needs no cutting, if there is room for it now.
-// What else there is to say about it, an end of the connection included, is left
-// to WriteBatch.
-func (s *srtSink) TryWrite(msg []byte) bool {
-	if len(msg) > s.c.MaxPayload() || s.pace != nil && !s.pace.mayNow(s.c) {
+// It is sent as one of the time when it came. What else there is to say about
+// it, an end of the connection included, is left to WriteBatch.
+func (s *srtSink) TryWrite(msg []byte, at time.Time) bool {
+	buffered := s.c.Buffered()
+	if len(msg) > s.c.MaxPayload() || buffered >= roomForOne {
 		return false
 	}
-	if s.c.TryWrite(msg) != nil {
+	now := time.Now()
+	if s.pace != nil && !s.pace.mayNow(now, buffered) {
+		return false
+	}
+	if now.Sub(at) > datedBack {
+		at = now
+	}
+	if _, err := s.c.WriteMessage(msg, at); err != nil {
 		return false
 	}
 	if s.pace != nil {
@@ -60,6 +68,14 @@ func (s *srtSink) TryWrite(msg []byte) bool {
 	}
 	return true
 }
+
+// datedBack is how far back a message may be dated: beyond, it was held up on its
+// way here, and would be too late for the peer.
+const datedBack = 20 * time.Millisecond
+
+// roomForOne: with fewer messages under way than this a connection has room for
+// one more for sure, and writing it does not wait.
+const roomForOne = 512
 
 // UndeliveredError says that a session was closed although the peer had not
 // acknowledged everything and took nothing more.

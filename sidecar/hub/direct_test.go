@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"time"
 )
 
 // consume reads into got until the end; try shares got, and refuses every
@@ -12,7 +13,7 @@ import (
 func consume(ctx context.Context, r *Reader, refuse int, done chan<- []int) {
 	var got []int
 	asked := 0
-	r.Direct(func(m []byte) bool {
+	r.Direct(func(m []byte, _ time.Time) bool {
 		if asked++; asked%refuse == 0 {
 			return false
 		}
@@ -62,7 +63,7 @@ func TestDirectAndQueuedMessagesKeepTheirOrder(t *testing.T) {
 func TestDirectIsNotAskedBeforeNextWaits(t *testing.T) {
 	h := New()
 	r := h.Join(1<<20, nil)
-	r.Direct(func([]byte) bool { t.Error("asked"); return true })
+	r.Direct(func([]byte, time.Time) bool { t.Error("asked"); return true })
 	for i := range 3 {
 		h.Publish(msg(i), epoch)
 	}

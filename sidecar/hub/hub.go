@@ -46,7 +46,7 @@ func (h *Hub) Publish(msg []byte, at time.Time) {
 	}
 	var p *Payload
 	for _, r := range h.readers {
-		if r.pass(msg) {
+		if r.pass(msg, at) {
 			continue
 		}
 		if p == nil {

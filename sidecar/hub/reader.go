@@ -22,8 +22,8 @@ type Reader struct {
 	left  bool
 	stats ReaderStats
 
-	direct func(msg []byte) bool // takes a message without the queue; may be nil
-	idle   bool                  // Next waits: nothing of the queue is on its way
+	direct func(msg []byte, at time.Time) bool // takes a message without the queue; may be nil
+	idle   bool                                // Next waits: nothing of the queue is on its way
 
 	ready chan struct{}   // something to read, or the end
 	room  chan<- struct{} // room again, or nobody left to wait for; may be nil
@@ -42,16 +42,16 @@ type ReaderStats struct {
 // queue is empty: the publisher's goroutine does the reader's work, and none
 // has to be woken. try must not wait nor keep the message; false: queue it. nil
 // ends that; after Direct returns, no earlier try is running.
-func (r *Reader) Direct(try func(msg []byte) bool) {
+func (r *Reader) Direct(try func(msg []byte, at time.Time) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.direct, r.idle = try, false
 }
 
-func (r *Reader) pass(msg []byte) bool {
+func (r *Reader) pass(msg []byte, at time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.direct == nil || !r.idle || r.n > 0 || r.left || !r.direct(msg) {
+	if r.direct == nil || !r.idle || r.n > 0 || r.left || !r.direct(msg, at) {
 		return false
 	}
 	r.stats.Read++

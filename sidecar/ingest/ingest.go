@@ -9,7 +9,7 @@
 // would redirect "//" away. Hence a bare http.Handler.
 //
 // Lives here: Handler, the guard against web pages, errors as HTTP status.
-// May import: endpoint, route, net/http, log/slog. Never: control, srtcore.
+// May import: endpoint, inflow, route, net/http, log/slog. Never: control, srtcore.
 package ingest
 
 import (
@@ -21,6 +21,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/inflow"
 	"github.com/weirline/weirline/sidecar/route"
 )
 
@@ -43,6 +44,7 @@ type Handler struct {
 	Log   *slog.Logger
 
 	base   context.Context // of Serve: ends when the daemon stops
+	inflow inflow.Reader   // of all requests that publish
 	ports  ports
 	serial atomic.Int64
 	mu     sync.Mutex
@@ -91,6 +93,9 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, end End) {
 		log.Warn("odd option", "url", end.URL(), "warning", text)
 	}
 	log.Info("request", "method", r.Method, "url", end.URL(), "remote", r.RemoteAddr)
+	if c, ok := end.(interface{ Coarse() }); ok && r.Method != http.MethodGet {
+		c.Coarse()
+	}
 	claim := &claim{}
 	if end.Listens() {
 		var err error

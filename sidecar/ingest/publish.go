@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/inflow"
 	"github.com/weirline/weirline/sidecar/route"
 )
 
@@ -31,6 +33,10 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 		out = opened
 	}
 	body := &body{r: r.Body, rc: http.NewResponseController(w), onEnd: c.end}
+	if body.conn = connOf(r); body.conn != nil {
+		body.conn.Feed(true)
+		defer body.conn.Feed(false)
+	}
 	ctx, cancel := h.untilStop(r)
 	defer cancel()
 	src := endpoint.Body(body)
@@ -75,8 +81,30 @@ func expects(r *http.Request) bool {
 type body struct {
 	r     io.Reader
 	rc    *http.ResponseController
+	conn  *inflow.Conn // may be nil
 	onEnd func()
 	ended atomic.Bool
+}
+
+// connKey is the key of a request's connection in its context.
+type connKey struct{}
+
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// connOf returns nil where connections are not read on a tick.
+func connOf(r *http.Request) *inflow.Conn {
+	c, _ := r.Context().Value(connKey{}).(*inflow.Conn)
+	return c
+}
+
+// Arrived is when the bytes that Read returned last had come; zero: not known.
+func (b *body) Arrived() time.Time {
+	if b.conn == nil {
+		return time.Time{}
+	}
+	return b.conn.Arrived()
 }
 
 // Read implements io.Reader. A client that breaks off ends the stream as one

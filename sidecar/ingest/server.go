@@ -24,6 +24,7 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(h.log().Handler(), slog.LevelDebug),
 		// The end of ctx ends every request, which stops its route.
 		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: withConn,
 	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
@@ -31,7 +32,7 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		defer cancel()
 		stopped <- srv.Shutdown(wait)
 	})
-	err := srv.Serve(ln)
+	err := srv.Serve(h.inflow.Listener(ln))
 	if stop() {
 		return err
 	}

@@ -26,9 +26,11 @@ type (
 	// unhurried is a sink that can spread a source that waits for it: one that
 	// is a file for sure, or one that may be live.
 	unhurried interface{ TakeTime(file bool) }
-	// tryWriter is a sink that can take a message without waiting. It is never
-	// asked during WriteBatch; false: not now, or not so.
-	tryWriter interface{ TryWrite(msg []byte) bool }
+	// tryWriter is a sink that can take a message, which came at a given time,
+	// without waiting. It is never asked during WriteBatch; false: not now, or not so.
+	tryWriter interface {
+		TryWrite(msg []byte, at time.Time) bool
+	}
 )
 
 // session is one connection of an end.

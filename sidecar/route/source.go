@@ -101,23 +101,22 @@ func (r *Route) pump(ctx context.Context, src endpoint.Source) error {
 
 func (r *Route) read(ctx context.Context, src endpoint.Source) error {
 	if p, ok := src.(endpoint.Pusher); ok {
-		return p.Push(func(msgs [][]byte) { r.publish(ctx, msgs) })
+		return p.Push(func(msgs [][]byte, at time.Time) { r.publish(ctx, msgs, at) })
 	}
 	msgs := make([][]byte, batchSize)
 	for {
 		n, err := src.ReadBatch(msgs)
-		r.publish(ctx, msgs[:n])
+		r.publish(ctx, msgs[:n], time.Now())
 		if err != nil {
 			return err
 		}
 	}
 }
 
-func (r *Route) publish(ctx context.Context, msgs [][]byte) {
-	now := time.Now()
+func (r *Route) publish(ctx context.Context, msgs [][]byte, at time.Time) {
 	for _, m := range msgs {
 		r.bePatient(ctx, len(m))
-		r.hub.Publish(m, now)
+		r.hub.Publish(m, at)
 	}
 }
 

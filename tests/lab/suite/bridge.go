@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/weirline/weirline/tests/lab/proc"
 	"github.com/weirline/weirline/tests/lab/profile"
@@ -12,6 +13,13 @@ import (
 )
 
 const bridgeLatencyMs = 120
+
+// An encoder writes a frame at a time, whatever carries it away: httpwriter.c says
+// how ffmpeg does. libsrt's writers get as many messages at once as often.
+const (
+	bridgeFPS    = 25
+	bridgeTickUs = 1000000 / bridgeFPS
+)
 
 // bridged is one run of one of the two ways.
 type bridged struct {
@@ -97,7 +105,7 @@ func (l *lab) bySidecar(ctx context.Context, x scenario) (b bridged, err error) 
 	}
 	writers, err := s.writers(x, httpWriter, func(i int) []string {
 		return []string{"--port", itoa(p[1]), "--path", fmt.Sprintf("/srt://127.0.0.1:%d?latency=%d&reconnect=0", p[0], bridgeLatencyMs),
-			"--stream", itoa(i), "--streams", itoa(x.set.N), "--mbps", secs(x.set.Mbps), "--secs", secs(x.set.Secs)}
+			"--stream", itoa(i), "--streams", itoa(x.set.N), "--mbps", secs(x.set.Mbps), "--secs", secs(x.set.Secs), "--fps", itoa(bridgeFPS)}
 	})
 	if err != nil {
 		return b, err
@@ -124,7 +132,7 @@ func (l *lab) byLibsrt(ctx context.Context, x scenario) (b bridged, err error) {
 	}
 	writers, err := s.writers(x, profile.Libsrt, func(i int) []string {
 		return []string{"send", "--port", itoa(p[0]), "--streams", "1", "--stream-base", itoa(i), "--latency", itoa(bridgeLatencyMs),
-			"--mbps", secs(x.set.Mbps), "--secs", secs(x.set.Secs)}
+			"--mbps", secs(x.set.Mbps), "--secs", secs(x.set.Secs), "--tick-us", itoa(bridgeTickUs)}
 	})
 	if err != nil {
 		return b, err
@@ -166,8 +174,13 @@ func (s *stage) receiver(x scenario, port int) (*proc.Process, error) {
 		"--latency", itoa(bridgeLatencyMs), "--secs", secs(x.set.Secs))
 }
 
+// betweenWriters is the pause between the starts of two writers: a handshake
+// that waits while processes start dates its whole stream late.
+const betweenWriters = 20 * time.Millisecond
+
 func (s *stage) writers(x scenario, program string, args func(int) []string) (out []*proc.Process, err error) {
 	for i := range x.set.N {
+		time.Sleep(betweenWriters)
 		p, err := s.start(program, "", "", args(i)...)
 		if err != nil {
 			return out, err
