@@ -12,6 +12,9 @@ import (
 const (
 	// ackPeriod is the least time between full ACKs (draft section 3.2.4).
 	ackPeriod = 10 * time.Millisecond
+	// ackSlack is how much later than its point of the grid an ACK may go so that
+	// it needs no wake-up of its own: a message's play time soon makes one.
+	ackSlack = time.Millisecond
 	// lightACKEvery is the number of packets after which a light ACK is due.
 	lightACKEvery = 64
 	// ackHistory is how many full ACKs may wait for their ACKACK: those of 640 ms
@@ -86,6 +89,14 @@ func (a *acker) onData(now mono.Time, c *Conn) {
 		c.ctl.lightACK = true
 	}
 	a.wake(now)
+}
+
+// deadline is when the connection wants to be woken for its ACK.
+func (a *acker) deadline() mono.Time {
+	if a.due == mono.Never {
+		return mono.Never
+	}
+	return a.due.Add(ackSlack)
 }
 
 // wake makes a full ACK due at the next point of the grid.

@@ -46,7 +46,7 @@ func (r *receiver) release(cache *dgram.Cache) {
 }
 
 func (r *receiver) nextDeadline(c *Conn) mono.Time {
-	t := mono.Min(r.ack.due, r.loss.nextDeadline(c))
+	t := mono.Min(r.ack.deadline(), r.loss.nextDeadline(c))
 	if r.held || r.buf.count == 0 {
 		return t
 	}

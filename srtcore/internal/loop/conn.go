@@ -78,7 +78,7 @@ type Conn struct {
 func newConn(l *Loop, cfg *engine.Config) *Conn {
 	c := &Conn{loop: l, established: make(chan struct{}), done: make(chan struct{})}
 	c.in.pool, c.in.sig = l.pool, newSignal()
-	c.out.sig, c.out.max = newSignal(), min(outboxMax, max(cfg.SndBufPkts, 1))
+	c.out.sig, c.out.max = newSignal(), int32(min(outboxMax, max(cfg.SndBufPkts, 1)))
 	c.due.conn = c
 	return c
 }
@@ -132,7 +132,6 @@ func (c *Conn) expire() {
 // after its end, there is nothing to do.
 func (c *Conn) collect() {
 	c.unsent = true
-	c.out.collect()
 	if c.sock != nil {
 		c.touch()
 	}

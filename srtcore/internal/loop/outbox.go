@@ -17,14 +17,17 @@ type parcel struct {
 	origin mono.Time
 }
 
-// outbox carries messages from the writers of one connection to its loop.
+// outbox carries messages from the writers of one connection to its loop. What
+// put touches comes first: between its writers and a loop on another CPU, each
+// cache line costs a fetch.
 type outbox struct {
 	mu     sync.Mutex
 	ring   ring[parcel]
-	max    int
+	max    int32
+	posted bool // announced to the loop, which has not emptied it since
+	over   bool // nothing more is taken; end says why
+	end    error
 	sig    signal
-	posted bool  // announced to the loop and not yet collected
-	end    error // why nothing more is taken
 }
 
 // put moves parcels in, as many as there is room for. announce asks the caller
@@ -32,10 +35,10 @@ type outbox struct {
 func (q *outbox) put(ps []parcel) (n int, announce bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.end != nil {
+	if q.over {
 		return 0, false, q.end
 	}
-	for n < len(ps) && q.ring.n < q.max {
+	for n < len(ps) && q.ring.n < int(q.max) {
 		q.ring.push(ps[n])
 		n++
 	}
@@ -47,16 +50,8 @@ func (q *outbox) put(ps []parcel) (n int, announce bool, err error) {
 	return n, announce, nil
 }
 
-// collect is the loop's answer to an announcement: from now on the next put
-// announces again.
-func (q *outbox) collect() {
-	q.mu.Lock()
-	q.posted = false
-	q.mu.Unlock()
-}
-
 // take appends at most room parcels to dst and wakes a writer. left reports
-// whether more are waiting.
+// whether more are waiting; if not, the next put announces again.
 func (q *outbox) take(dst []parcel, room int) (out []parcel, left bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -64,10 +59,11 @@ func (q *outbox) take(dst []parcel, room int) (out []parcel, left bool) {
 		dst = append(dst, q.ring.pop())
 		room--
 	}
-	if q.ring.n < q.max {
+	if q.ring.n < int(q.max) {
 		q.sig.raise()
 	}
-	return dst, q.ring.n > 0
+	q.posted = q.ring.n > 0
+	return dst, q.posted
 }
 
 // untake puts parcels back that take has just given, in front.
@@ -77,6 +73,7 @@ func (q *outbox) untake(ps []parcel) {
 	for i := len(ps) - 1; i >= 0; i-- {
 		q.ring.unpop(ps[i])
 	}
+	q.posted = true
 }
 
 // wake wakes a writer.
@@ -96,7 +93,7 @@ func (q *outbox) length() int {
 func (q *outbox) arm() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.ring.n < q.max || q.end != nil {
+	if q.ring.n < int(q.max) || q.over {
 		return false
 	}
 	q.sig.waiters++
@@ -107,7 +104,7 @@ func (q *outbox) arm() bool {
 func (q *outbox) disarm() {
 	q.mu.Lock()
 	q.sig.waiters--
-	if q.ring.n < q.max || q.end != nil {
+	if q.ring.n < int(q.max) || q.over {
 		q.sig.raise()
 	}
 	q.mu.Unlock()
@@ -117,8 +114,8 @@ func (q *outbox) disarm() {
 func (q *outbox) finish(err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.end == nil {
-		q.end = err
+	if !q.over {
+		q.over, q.end = true, err
 	}
 	q.sig.raise()
 }
