@@ -80,6 +80,7 @@ func Recv(ctx context.Context, opt Options, out, errOut io.Writer) int {
 		fail(out, "recv", "runtime", err)
 		return 2
 	}
+	defer cfg.Runtime.Close()
 	ln, err := srtcore.Listen(ctx, opt.addr(), &cfg)
 	if err != nil {
 		fail(out, "recv", "listen", err)

@@ -2,11 +2,8 @@ package bench
 
 import "github.com/weirline/weirline/srtcore"
 
-// runtime returns a Runtime of its own for options that ask for one, nil for
-// the default. It lives as long as the process.
+// runtime returns a Runtime of its own. Closing it before the process ends gets
+// the last word to every peer.
 func (o *Options) runtime() (*srtcore.Runtime, error) {
-	if !o.NoGSO && !o.NoGRO && !o.Portable {
-		return nil, nil
-	}
 	return srtcore.NewRuntime(srtcore.RuntimeConfig{NoGSO: o.NoGSO, NoGRO: o.NoGRO, Portable: o.Portable})
 }

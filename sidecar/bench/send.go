@@ -44,10 +44,11 @@ const (
 
 // sender feeds all connections from one goroutine.
 type sender struct {
-	opt   Options
-	conns []*srtcore.Conn
-	seq   []uint64
-	batch [][]byte
+	opt     Options
+	runtime *srtcore.Runtime
+	conns   []*srtcore.Conn
+	seq     []uint64
+	batch   [][]byte
 
 	sent, stalls, errors, lateTicks uint64
 	begun                           int64
@@ -65,6 +66,7 @@ func Send(ctx context.Context, opt Options, out io.Writer) int {
 	for i := range s.batch {
 		s.batch[i] = make([]byte, messageSize)
 	}
+	defer s.close()
 	if err := s.connect(ctx); err != nil {
 		fail(out, "send", "connect", err)
 		return 2
@@ -80,6 +82,12 @@ func Send(ctx context.Context, opt Options, out io.Writer) int {
 	return 0
 }
 
+func (s *sender) close() {
+	if s.runtime != nil {
+		_ = s.runtime.Close()
+	}
+}
+
 func (s *sender) connect(ctx context.Context) error {
 	begun := now()
 	cfg := s.opt.config()
@@ -87,6 +95,7 @@ func (s *sender) connect(ctx context.Context) error {
 	if cfg.Runtime, err = s.opt.runtime(); err != nil {
 		return err
 	}
+	s.runtime = cfg.Runtime
 	for i := range s.opt.Streams {
 		c, err := srtcore.Dial(ctx, s.opt.addr(), &cfg)
 		if err != nil {
