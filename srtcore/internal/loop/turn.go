@@ -8,10 +8,9 @@ const drainRounds = 4
 
 // turn does everything that is to do at l.now and reports whether work is left.
 func (l *Loop) turn() (more bool) {
-	l.commands, l.ready = l.mail.collect(l.commands[:0], l.ready[:0])
+	l.mail.collect(&l.got)
 	more = l.readSockets()
-	l.runCommands()
-	l.takeAnnounced()
+	l.seeToMail()
 	l.expire()
 	more = l.drain() || more
 	l.pace.adapt()
@@ -71,19 +70,19 @@ func isTraffic(b []byte) bool {
 	return err == nil && (h.Type == wire.CtrlACK || h.Type == wire.CtrlACKACK || h.Type == wire.CtrlNAK)
 }
 
-func (l *Loop) runCommands() {
-	for i, f := range l.commands {
+// seeToMail passes messages on before it runs commands: one that closes a
+// connection came after what was written to it.
+func (l *Loop) seeToMail() {
+	for i := range l.got.parcels {
+		l.got.parcels[i].conn.pass(&l.got.parcels[i])
+	}
+	for _, f := range l.got.commands {
 		f()
-		l.commands[i] = nil
 	}
-}
-
-// takeAnnounced serves the connections that asked for attention.
-func (l *Loop) takeAnnounced() {
-	for i, c := range l.ready {
-		c.collect()
-		l.ready[i] = nil
+	for _, c := range l.got.ready {
+		c.touch()
 	}
+	l.got.reset()
 }
 
 // expire tells whom it concerns that time has passed.
