@@ -10,8 +10,12 @@ import (
 	"github.com/weirline/weirline/srtcore/internal/mono"
 )
 
-// deliverBatch is how many messages move at once from the engine to an inbox.
-const deliverBatch = 64
+// deliverBatch and sendBatch are how many messages move at once between a
+// connection's queues and the engine.
+const (
+	deliverBatch = 64
+	sendBatch    = 64
+)
 
 // retrySend is how soon a message that the engine had no room for is offered
 // again when nothing else moves the connection: the engine may drop old ones.
@@ -41,23 +45,21 @@ type Conn struct {
 	// Owner belongs to the public package. Set before the first use.
 	Owner any
 
-	// What a writer looks at stands together.
-	loop *Loop
-	out  outbox
-
+	loop   *Loop
 	sock   *socket
 	eng    *engine.Conn
 	family *family // of the listener that accepted it; nil for callers
 
 	in      inbox
+	out     outbox
 	member  atomic.Pointer[membership]
 	unacked atomic.Int64 // in the engine
 
 	// Loop's own.
 	due     deadline
-	pending ring[parcel] // refused by the engine so far
-	passed  int          // taken by the engine in this turn
-	closing bool         // close the engine once nothing is pending
+	held    parcel // taken from the outbox, refused by the engine
+	unsent  bool   // the outbox may hold something
+	closing bool   // close the engine once the outbox is empty
 	closeBy mono.Time
 	touched bool
 	stalled bool
@@ -112,7 +114,7 @@ func (c *Conn) tell() {
 
 // touch puts c among those to be drained.
 func (c *Conn) touch() {
-	if !c.touched && !c.gone && c.sock != nil {
+	if !c.touched && !c.gone {
 		c.touched = true
 		c.sock.touched = append(c.sock.touched, c)
 	}
@@ -126,16 +128,13 @@ func (c *Conn) expire() {
 	c.touch()
 }
 
-// pass hands a message to the engine, behind those that it had no room for.
-func (c *Conn) pass(p *parcel) {
-	if c.gone {
-		c.loop.cache.Put(p.buf)
-		return
+// collect answers an announcement. Before the connection has a socket, and
+// after its end, there is nothing to do.
+func (c *Conn) collect() {
+	c.unsent = true
+	if c.sock != nil {
+		c.touch()
 	}
-	if c.pending.n > 0 || c.eng == nil || !c.send(p) {
-		c.pending.push(*p)
-	}
-	c.touch()
 }
 
 // drain moves everything that can move: outbox to engine, engine to batch and
@@ -155,38 +154,39 @@ func (c *Conn) drain() {
 		c.handle(ev)
 	}
 	if !c.gone {
-		c.account()
+		c.unacked.Store(int64(c.eng.Unacked()))
 		c.loop.due.set(&c.due, c.deadline())
 	}
 }
 
-// pull moves messages that had to wait to the engine.
+// pull moves messages from the outbox to the engine.
 func (c *Conn) pull() {
-	for c.pending.n > 0 && c.send(c.pending.at(0)) {
-		c.pending.pop()
+	if c.held.buf != nil && !c.send(c.held) {
+		return
 	}
-	if c.closing && c.pending.n == 0 && c.closeBy != mono.Never {
+	c.held = parcel{}
+	for c.unsent {
+		var ps []parcel
+		ps, c.unsent = c.out.take(c.loop.parcels[:0], sendBatch)
+		for i, p := range ps {
+			if !c.send(p) {
+				c.putBack(ps[i:])
+				return
+			}
+		}
+	}
+	if c.closing && c.closeBy != mono.Never {
 		c.closeBy = mono.Never
 		c.eng.Close(c.loop.now)
 	}
 }
 
-func (c *Conn) send(p *parcel) bool {
-	if !c.eng.Send(c.loop.now, p.buf, p.origin) {
-		return false
-	}
-	c.passed++
-	return true
-}
+func (c *Conn) send(p parcel) bool { return c.eng.Send(c.loop.now, p.buf, p.origin) }
 
-// account makes what the engine has taken count there, and then no more here:
-// a message is never counted nowhere.
-func (c *Conn) account() {
-	c.unacked.Store(int64(c.eng.Unacked()))
-	if c.passed > 0 {
-		c.out.release(c.passed)
-		c.passed = 0
-	}
+// putBack keeps what the engine had no room for.
+func (c *Conn) putBack(ps []parcel) {
+	c.held, c.unsent = ps[0], true
+	c.out.untake(ps[1:])
 }
 
 // transmit lets the engine fill the batch, unless the socket is stuck.
@@ -255,7 +255,7 @@ func (c *Conn) handle(ev engine.Event) {
 	case engine.EventConnected:
 		c.open()
 	case engine.EventPeerShutdown:
-		c.loop.mail.finish(c, engine.ErrPeerShutdown)
+		c.out.finish(engine.ErrPeerShutdown)
 		c.dropUnsent()
 	case engine.EventClosed:
 		c.end(ev.Err)
@@ -265,7 +265,7 @@ func (c *Conn) handle(ev engine.Event) {
 // deadline is the engine's, or an own earlier one.
 func (c *Conn) deadline() mono.Time {
 	at := c.eng.PollTimeout()
-	if c.pending.n > 0 {
+	if c.held.buf != nil {
 		at = mono.Min(at, c.loop.now.Add(retrySend))
 	}
 	if c.closing {
@@ -302,21 +302,20 @@ func (c *Conn) end(err error) {
 func (c *Conn) finish(err error) {
 	c.cause = err
 	c.in.finish(err)
-	c.loop.mail.finish(c, err)
+	c.out.finish(err)
 	c.dropUnsent()
 	c.unacked.Store(0)
 	c.loop.wakes = append(c.loop.wakes, c)
 	c.mark()
 }
 
-// dropUnsent drops what is pending once nobody will take it.
+// dropUnsent empties the outbox once nobody will take what is in it.
 func (c *Conn) dropUnsent() {
-	n := c.pending.n + c.passed
-	for c.pending.n > 0 {
-		c.loop.cache.Put(c.pending.pop().buf)
+	c.out.drop(c.loop.cache.Put)
+	if c.held.buf != nil {
+		c.loop.cache.Put(c.held.buf)
+		c.held = parcel{}
 	}
-	c.passed = 0
-	c.out.release(n)
 }
 
 // fail ends a connection that never had an engine behind it.
@@ -324,7 +323,7 @@ func (c *Conn) fail(err error) {
 	c.gone = true
 	c.cause = err
 	c.in.finish(err)
-	c.loop.mail.finish(c, err)
+	c.out.finish(err)
 	close(c.done)
 	c.tell()
 }

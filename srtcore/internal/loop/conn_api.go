@@ -26,7 +26,7 @@ func (c *Conn) Info() *Info { return &c.info }
 func (c *Conn) Read(b []byte) (int, Received, error) {
 	n, r, hungry, err := c.in.read(b)
 	if hungry {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, 0)
 	}
 	return n, r, err
 }
@@ -35,7 +35,7 @@ func (c *Conn) Read(b []byte) (int, Received, error) {
 func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 	n, hungry, err := c.in.readBatch(b)
 	if hungry {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, 0)
 	}
 	return n, err
 }
@@ -45,7 +45,7 @@ func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 func (c *Conn) Lend(b []engine.Message) (int, error) {
 	n, hungry, err := c.in.lend(b)
 	if hungry {
-		c.loop.mail.announce(c)
+		c.loop.mail.announce(c, 0)
 	}
 	return n, err
 }
@@ -69,14 +69,15 @@ func (c *Conn) Readable() bool { return c.in.ready() }
 // Write copies b, a message handed in at origin, into the outbox; ErrAgain if
 // there is no room.
 func (c *Conn) Write(b []byte, origin mono.Time) error {
-	if c.out.idle() {
-		return ErrAgain
-	}
-	bufs := [1]*dgram.Buf{c.loop.pool.Get()}
-	bufs[0].SetPayload(b)
-	n, err := c.loop.mail.put(c, bufs[:], origin)
+	buf := c.loop.pool.Get()
+	buf.SetPayload(b)
+	ps := [1]parcel{{buf, origin}}
+	n, announce, err := c.out.put(ps[:])
 	if n == 0 {
-		c.loop.pool.Put(bufs[0])
+		c.loop.pool.Put(buf)
+	}
+	if announce {
+		c.loop.mail.announce(c, origin)
 	}
 	return err
 }
@@ -101,17 +102,18 @@ func (c *Conn) WriteBatch(b [][]byte, origin mono.Time) (n int, err error) {
 }
 
 func (c *Conn) writeLot(b [][]byte, origin mono.Time) (int, error) {
-	if c.out.idle() {
-		return 0, ErrAgain
-	}
-	var room [writeLot]*dgram.Buf
-	bufs := room[:len(b)]
-	c.loop.pool.GetN(bufs)
+	var bufs [writeLot]*dgram.Buf
+	var ps [writeLot]parcel
+	c.loop.pool.GetN(bufs[:len(b)])
 	for i, m := range b {
 		bufs[i].SetPayload(m)
+		ps[i] = parcel{bufs[i], origin}
 	}
-	n, err := c.loop.mail.put(c, bufs, origin)
-	c.loop.pool.PutN(bufs[n:])
+	n, announce, err := c.out.put(ps[:len(b)])
+	c.loop.pool.PutN(bufs[n:len(b)])
+	if announce {
+		c.loop.mail.announce(c, origin)
+	}
 	return n, err
 }
 
@@ -126,7 +128,7 @@ func (c *Conn) DisarmWrite() { c.out.disarm() }
 func (c *Conn) KickWrite() { c.out.wake() }
 
 // Unacked is the number of messages written and not yet acknowledged.
-func (c *Conn) Unacked() int { return int(c.out.queued.Load()) + int(c.unacked.Load()) }
+func (c *Conn) Unacked() int { return c.out.length() + int(c.unacked.Load()) }
 
 // Close ends the connection gracefully: what is unread is dropped, what was
 // written is delivered, within linger beyond the latency. Done says when.
@@ -144,7 +146,7 @@ func (c *Conn) Abort() {
 // stop ends the application's side of both queues.
 func (c *Conn) stop() {
 	c.in.close(ErrClosed)
-	c.loop.mail.finish(c, ErrClosed)
+	c.out.finish(ErrClosed)
 	c.member.Load().closed()
 }
 
@@ -152,7 +154,7 @@ func (c *Conn) beginClose(linger time.Duration) {
 	if c.gone || c.closing || c.eng == nil {
 		return
 	}
-	c.closing = true
+	c.closing, c.unsent = true, true
 	c.closeBy = c.loop.now.Add(c.eng.PeerLatency() + linger + time.Second)
 	c.touch()
 }

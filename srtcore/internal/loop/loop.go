@@ -67,15 +67,17 @@ type Loop struct {
 	// Scratch space of a turn.
 	in       []dgram.In
 	messages []engine.Message
+	parcels  []parcel
 	wakes    []*Conn     // readers to wake at its end
 	marked   []*ReadySet // ready sets to wake at its end
 	grouping grouping
 
-	mail  mailbox
-	got   mail // collected at the beginning of a turn
-	quit  bool
-	done  chan struct{}
-	pumps sync.WaitGroup
+	mail     mailbox
+	commands []func()
+	ready    []*Conn
+	quit     bool
+	done     chan struct{}
+	pumps    sync.WaitGroup
 }
 
 func newLoop(cfg Config, pool *dgram.Pool) (*Loop, error) {
@@ -88,6 +90,7 @@ func newLoop(cfg Config, pool *dgram.Pool) (*Loop, error) {
 		shared:   make(map[SocketKey]*socket),
 		in:       make([]dgram.In, readBatch),
 		messages: make([]engine.Message, 0, deliverBatch),
+		parcels:  make([]parcel, 0, sendBatch),
 		done:     make(chan struct{}),
 	}, nil
 }
@@ -155,8 +158,12 @@ func (l *Loop) retrySoon() {
 
 // shutdown ends what is left: SHUTDOWN to every peer, then everything closed.
 func (l *Loop) shutdown() {
-	l.mail.close(&l.got)
-	l.seeToMail()
+	commands, ready := l.mail.close(l.commands[:0], l.ready[:0])
+	for _, f := range commands {
+		f()
+	}
+	l.ready = ready
+	l.takeAnnounced()
 	for _, s := range l.sockets {
 		s.endAll()
 	}

@@ -129,118 +129,64 @@ func TestInboxClose(t *testing.T) {
 }
 
 func TestOutbox(t *testing.T) {
-	m := mailbox{wake: func() {}}
-	c := &Conn{}
-	c.out.sig, c.out.max = newSignal(), 10
-	bufs := make([]*dgram.Buf, 25)
-	if n, err := m.put(c, bufs, 5); n != 10 || err != nil {
-		t.Fatalf("put = %d, %v", n, err)
+	q := outbox{sig: newSignal(), max: 10}
+	ps := make([]parcel, 25)
+	for i := range ps {
+		ps[i].origin = mono.Time(i)
 	}
-	if n, err := m.put(c, bufs, 5); n != 0 || err != errAgain {
+	n, announce, err := q.put(ps)
+	if n != 10 || !announce || err != nil {
+		t.Fatalf("put = %d, %v, %v", n, announce, err)
+	}
+	if n, _, err := q.put(ps); n != 0 || err != errAgain {
 		t.Errorf("put into a full outbox = %d, %v", n, err)
 	}
-	if !c.out.arm() {
+	if !q.arm() {
 		t.Error("a writer would not wait")
 	}
-	var got mail
-	m.collect(&got)
-	if len(got.parcels) != 10 || got.parcels[9].conn != c || got.parcels[9].origin != 5 {
-		t.Errorf("collected %v", got.parcels)
+	got, left := q.take(nil, 4)
+	if len(got) != 4 || !left || len(q.sig.ch) != 1 {
+		t.Errorf("took %d, left %v, %d signals", len(got), left, len(q.sig.ch))
 	}
-	if n, _ := m.put(c, bufs, 6); n != 0 {
-		t.Error("there is room for what has only been collected")
+	q.disarm()
+	q.untake(got[1:])
+	if got, left = q.take(nil, 100); len(got) != 9 || left || got[0].origin != 1 || got[8].origin != 9 {
+		t.Errorf("took %v", got)
 	}
-	c.out.release(4)
-	if len(c.out.sig.ch) != 1 {
-		t.Error("the writer was not woken")
+	for i := range 3 {
+		if _, announce, _ := q.put(ps[:1]); announce != (i == 0) {
+			t.Errorf("message %d after it was emptied: announced %v", i, announce)
+		}
 	}
-	c.out.disarm()
-	if c.out.arm() {
-		t.Error("a writer would wait although there is room")
-	}
-	if n, err := m.put(c, bufs, 7); n != 4 || err != nil {
-		t.Errorf("put = %d, %v", n, err)
-	}
-	m.finish(c, ErrClosed)
-	m.finish(c, errAgain)
-	if _, err := m.put(c, bufs, 8); err != ErrClosed {
+	q.finish(ErrClosed)
+	if _, _, err := q.put(ps); err != ErrClosed {
 		t.Errorf("put after the end = %v", err)
-	}
-	if c.out.arm() {
-		t.Error("a writer would wait after the end")
 	}
 }
 
 func TestMailbox(t *testing.T) {
 	woken := 0
 	m := mailbox{wake: func() { woken++ }}
-	m.announce(nil)
+	m.announce(nil, 0)
 	if m.sleep() {
 		t.Error("sleeps although there is mail")
 	}
-	var got mail
-	if m.collect(&got); len(got.ready) != 1 {
-		t.Errorf("collected %v", got)
+	if _, ready := m.collect(nil, nil); len(ready) != 1 {
+		t.Errorf("collected %v", ready)
 	}
-	got.reset()
 	if !m.sleep() {
 		t.Error("does not sleep")
 	}
 	for range 3 {
 		m.post(func() {})
-		m.announce(nil)
+		m.announce(nil, 0)
 		m.pump()
 	}
 	if woken != 1 {
 		t.Errorf("woken %d times, want once a sleep", woken)
 	}
-	m.close(&got)
-	if len(got.commands) != 3 || len(got.ready) != 3 || m.post(func() {}) {
-		t.Errorf("%d commands, %d ready", len(got.commands), len(got.ready))
-	}
-}
-
-// A ticking loop is woken by the first writer after messages fall due for
-// collection, and by any command.
-func TestMailboxTicks(t *testing.T) {
-	woken := 0
-	m := mailbox{wake: func() { woken++ }}
-	c := &Conn{}
-	c.out.max = 100
-	put := func(at mono.Time) { _, _ = m.put(c, make([]*dgram.Buf, 1), at) }
-	var got mail
-	for range 2 {
-		m.tick(1000)
-		put(900)
-		m.announce(c)
-		if woken != 0 {
-			t.Fatal("woken too early")
-		}
-		put(1000)
-		put(1001)
-		if woken != 1 {
-			t.Errorf("woken %d times, want once", woken)
-		}
-		woken = 0
-		m.collect(&got)
-		got.reset()
-	}
-	m.tick(1000)
-	m.post(func() {})
-	if woken != 1 {
-		t.Error("a command waits for the tick")
-	}
-}
-
-func TestMailGivesAPeakBack(t *testing.T) {
-	m := mailbox{wake: func() {}}
-	c := &Conn{}
-	c.out.max = 2 * keptParcels
-	var got mail
-	_, _ = m.put(c, make([]*dgram.Buf, 2*keptParcels), 0)
-	m.collect(&got)
-	got.reset()
-	if cap(got.parcels) > keptParcels {
-		t.Errorf("room for %d messages is kept", cap(got.parcels))
+	commands, ready := m.close(nil, nil)
+	if len(commands) != 3 || len(ready) != 3 || m.post(func() {}) {
+		t.Errorf("%d commands, %d ready", len(commands), len(ready))
 	}
 }

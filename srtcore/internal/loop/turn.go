@@ -8,9 +8,10 @@ const drainRounds = 4
 
 // turn does everything that is to do at l.now and reports whether work is left.
 func (l *Loop) turn() (more bool) {
-	l.mail.collect(&l.got)
+	l.commands, l.ready = l.mail.collect(l.commands[:0], l.ready[:0])
 	more = l.readSockets()
-	l.seeToMail()
+	l.runCommands()
+	l.takeAnnounced()
 	l.expire()
 	more = l.drain() || more
 	l.pace.adapt()
@@ -70,19 +71,19 @@ func isTraffic(b []byte) bool {
 	return err == nil && (h.Type == wire.CtrlACK || h.Type == wire.CtrlACKACK || h.Type == wire.CtrlNAK)
 }
 
-// seeToMail passes messages on before it runs commands: one that closes a
-// connection came after what was written to it.
-func (l *Loop) seeToMail() {
-	for i := range l.got.parcels {
-		l.got.parcels[i].conn.pass(&l.got.parcels[i])
-	}
-	for _, f := range l.got.commands {
+func (l *Loop) runCommands() {
+	for i, f := range l.commands {
 		f()
+		l.commands[i] = nil
 	}
-	for _, c := range l.got.ready {
-		c.touch()
+}
+
+// takeAnnounced serves the connections that asked for attention.
+func (l *Loop) takeAnnounced() {
+	for i, c := range l.ready {
+		c.collect()
+		l.ready[i] = nil
 	}
-	l.got.reset()
 }
 
 // expire tells whom it concerns that time has passed.
