@@ -31,6 +31,7 @@ type Conn struct {
 	last  time.Time // when a piece was counted
 	fast  time.Time // until then it is not read on the tick
 	bell  *bell     // while it is on the tick
+	waits bool      // Read waits for the bell, or is about to
 }
 
 // Feed allows that the connection is read on the tick, or ends that.
@@ -58,6 +59,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 			return n, err
 		}
 		if more != nil {
+			c.r.relay.done(c)
 			more.wait()
 			continue
 		}
@@ -86,7 +88,20 @@ func (c *Conn) take(p []byte) (n int, more *bell, err error) {
 	if c.broke != nil {
 		return 0, nil, c.broke
 	}
+	c.waits = c.bell != nil
 	return 0, c.bell, nil
+}
+
+// wake ends Read's wait; false: it does not wait.
+func (c *Conn) wake() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.waits || c.bell == nil {
+		return false
+	}
+	c.waits = false
+	c.bell.ring()
+	return true
 }
 
 // direct notes what a read without the tick brought, and may change over.
@@ -142,7 +157,7 @@ func (c *Conn) leaveLocked() {
 	c.bell = nil
 }
 
-// look reads what is there at a tick.
+// look reads what is there at a tick; Read is then to be woken.
 func (c *Conn) look(now time.Time) (came, stays bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,14 +187,11 @@ func (c *Conn) look(now time.Time) (came, stays bool) {
 			return true, false
 		}
 	}
-	switch came = c.to > was; {
-	case c.to == roomSize:
+	if c.to == roomSize {
 		c.fast = now.Add(fastFor)
 		c.leaveLocked()
-	case came:
-		c.bell.ring()
 	}
-	return came, c.bell != nil
+	return c.to > was, c.bell != nil
 }
 
 // SetDeadline implements net.Conn.

@@ -24,10 +24,16 @@ const Tick = 4 * time.Millisecond
 // Reader reads all the connections that are given to it. The zero Reader is
 // ready.
 type Reader struct {
+	// Ticked, if set, is called after every so many ticks, and with false when
+	// the ticking has ended.
+	Ticked func(on bool)
+
 	mu      sync.Mutex
 	dense   density
 	ticking bool
 	conns   []*Conn // those that are read on the tick
+	filled  []*Conn // in this turn
+	relay   relay
 }
 
 // Listener makes the connections that ln accepts Conns.
@@ -105,22 +111,34 @@ func (r *Reader) run(t *timer) {
 func (r *Reader) turn(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	some := false
-	kept := r.conns[:0]
+	kept, filled := r.conns[:0], r.filled[:0]
 	for _, c := range r.conns {
 		came, stays := c.look(now)
-		some = some || came
+		if came {
+			filled = append(filled, c)
+		}
 		if stays {
 			kept = append(kept, c)
 		}
 	}
 	clear(r.conns[len(kept):])
 	r.conns = kept
-	if r.dense.ticked(some) && len(kept) > 0 {
+	r.relay.start(filled)
+	pays := r.dense.ticked(len(filled) > 0)
+	if r.Ticked != nil && r.dense.ticks == 0 {
+		r.Ticked(true)
+	}
+	clear(filled)
+	r.filled = filled
+	if pays && len(kept) > 0 {
 		return true
 	}
 	for _, c := range kept {
 		c.leave()
+	}
+	r.relay.start(nil)
+	if r.Ticked != nil {
+		r.Ticked(false)
 	}
 	r.conns, r.ticking, r.dense = nil, false, density{}
 	return false
