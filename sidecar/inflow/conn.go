@@ -170,12 +170,9 @@ func (c *Conn) look(now time.Time) (came, stays bool) {
 	}
 	was := c.to
 	for c.to < roomSize {
-		n, age, err := c.s.read(c.room[c.to:])
+		n, err := c.readLocked(now)
 		if err == errNothing {
 			break
-		}
-		if n > 0 && c.to == 0 {
-			c.came = now.Add(-min(age, 2*Tick))
 		}
 		c.to += n
 		if n == 0 {
@@ -192,6 +189,18 @@ func (c *Conn) look(now time.Time) (came, stays bool) {
 		c.leaveLocked()
 	}
 	return c.to > was, c.bell != nil
+}
+
+// readLocked adds to the room what one call brings; the first bytes date it.
+func (c *Conn) readLocked(now time.Time) (int, error) {
+	if c.to > 0 {
+		return c.s.more(c.room[c.to:])
+	}
+	n, age, err := c.s.read(c.room)
+	if n > 0 {
+		c.came = now.Add(-min(age, 2*Tick))
+	}
+	return n, err
 }
 
 // SetDeadline implements net.Conn.
