@@ -59,7 +59,6 @@ func (c *Conn) Read(p []byte) (int, error) {
 			return n, err
 		}
 		if more != nil {
-			c.r.relay.done(c)
 			more.wait()
 			continue
 		}
@@ -90,18 +89,6 @@ func (c *Conn) take(p []byte) (n int, more *bell, err error) {
 	}
 	c.waits = c.bell != nil
 	return 0, c.bell, nil
-}
-
-// wake ends Read's wait; false: it does not wait.
-func (c *Conn) wake() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.waits || c.bell == nil {
-		return false
-	}
-	c.waits = false
-	c.bell.ring()
-	return true
 }
 
 // direct notes what a read without the tick brought, and may change over.
@@ -157,7 +144,7 @@ func (c *Conn) leaveLocked() {
 	c.bell = nil
 }
 
-// look reads what is there at a tick; Read is then to be woken.
+// look reads what is there at a tick.
 func (c *Conn) look(now time.Time) (came, stays bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -184,11 +171,15 @@ func (c *Conn) look(now time.Time) (came, stays bool) {
 			return true, false
 		}
 	}
-	if c.to == roomSize {
+	switch came = c.to > was; {
+	case c.to == roomSize:
 		c.fast = now.Add(fastFor)
 		c.leaveLocked()
+	case came && c.waits:
+		c.waits = false
+		c.bell.ring()
 	}
-	return c.to > was, c.bell != nil
+	return came, c.bell != nil
 }
 
 // readLocked adds to the room what one call brings; the first bytes date it.

@@ -32,8 +32,6 @@ type Reader struct {
 	dense   density
 	ticking bool
 	conns   []*Conn // those that are read on the tick
-	filled  []*Conn // in this turn
-	relay   relay
 }
 
 // Listener makes the connections that ln accepts Conns.
@@ -111,32 +109,27 @@ func (r *Reader) run(t *timer) {
 func (r *Reader) turn(now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	kept, filled := r.conns[:0], r.filled[:0]
+	some := false
+	kept := r.conns[:0]
 	for _, c := range r.conns {
 		came, stays := c.look(now)
-		if came {
-			filled = append(filled, c)
-		}
+		some = some || came
 		if stays {
 			kept = append(kept, c)
 		}
 	}
 	clear(r.conns[len(kept):])
 	r.conns = kept
-	r.relay.start(filled)
-	pays := r.dense.ticked(len(filled) > 0)
+	pays := r.dense.ticked(some)
 	if r.Ticked != nil && r.dense.ticks == 0 {
 		r.Ticked(true)
 	}
-	clear(filled)
-	r.filled = filled
 	if pays && len(kept) > 0 {
 		return true
 	}
 	for _, c := range kept {
 		c.leave()
 	}
-	r.relay.start(nil)
 	if r.Ticked != nil {
 		r.Ticked(false)
 	}
