@@ -77,7 +77,7 @@ func (c *Conn) Write(b []byte, origin mono.Time) error {
 		c.loop.pool.Put(buf)
 	}
 	if announce {
-		c.loop.mail.announce(c, origin)
+		c.loop.mail.announce(c, Now())
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (c *Conn) writeLot(b [][]byte, origin mono.Time) (int, error) {
 	n, announce, err := c.out.put(ps[:len(b)])
 	c.loop.pool.PutN(bufs[n:len(b)])
 	if announce {
-		c.loop.mail.announce(c, origin)
+		c.loop.mail.announce(c, Now())
 	}
 	return n, err
 }
