@@ -24,10 +24,6 @@ const Tick = 4 * time.Millisecond
 // Reader reads all the connections that are given to it. The zero Reader is
 // ready.
 type Reader struct {
-	// Ticked, if set, is called after every so many ticks, and with false when
-	// the ticking has ended.
-	Ticked func(on bool)
-
 	mu      sync.Mutex
 	dense   density
 	ticking bool
@@ -120,18 +116,11 @@ func (r *Reader) turn(now time.Time) bool {
 	}
 	clear(r.conns[len(kept):])
 	r.conns = kept
-	pays := r.dense.ticked(some)
-	if r.Ticked != nil && r.dense.ticks == 0 {
-		r.Ticked(true)
-	}
-	if pays && len(kept) > 0 {
+	if r.dense.ticked(some) && len(kept) > 0 {
 		return true
 	}
 	for _, c := range kept {
 		c.leave()
-	}
-	if r.Ticked != nil {
-		r.Ticked(false)
 	}
 	r.conns, r.ticking, r.dense = nil, false, density{}
 	return false

@@ -42,9 +42,6 @@ type Handler struct {
 	// Hosts are names this daemon is reached by besides loopback ones.
 	Hosts []string
 	Log   *slog.Logger
-	// Ticked, if set, is told some times a second that requests are being read
-	// on a tick, and with false that they are no more.
-	Ticked func(on bool)
 
 	base   context.Context // of Serve: ends when the daemon stops
 	inflow inflow.Reader   // of all requests that publish

@@ -16,7 +16,6 @@ const stopTimeout = 15 * time.Second
 // their tails.
 func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 	h.base = ctx
-	h.inflow.Ticked = h.Ticked
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,

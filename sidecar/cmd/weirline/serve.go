@@ -69,8 +69,5 @@ func serve(cmd *cobra.Command, listen, level, format string) error {
 	ctx, cancel := untilSignal(cmd.Context(), log)
 	defer cancel()
 	h := &ingest.Handler{Log: log, Hosts: []string{host}}
-	if p := newProcs(); p != nil {
-		h.Ticked = p.ticked
-	}
 	return coded(h.Serve(ctx, ln))
 }
