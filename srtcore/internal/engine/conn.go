@@ -71,19 +71,19 @@ func (e *Endpoint) newConn(now mono.Time, cfg *Config, peer netip.AddrPort) *Con
 }
 
 // handleDatagram takes one datagram of this connection, and its Buf.
-func (c *Conn) handleDatagram(now mono.Time, d dgram.In) {
+func (c *Conn) handleDatagram(now mono.Time, buf *dgram.Buf) {
 	c.check.mutate(now)
-	b := d.Buf.Bytes()
+	b := buf.Bytes()
 	if c.state == stateDead {
-		c.ep.cache.Put(d.Buf)
+		c.ep.cache.Put(buf)
 		return
 	}
 	if !wire.IsControl(b) {
-		c.handleData(now, d.Buf)
+		c.handleData(now, buf)
 		return
 	}
 	c.handleControl(now, b)
-	c.ep.cache.Put(d.Buf)
+	c.ep.cache.Put(buf)
 }
 
 // handleControl dispatches a control packet by its type.

@@ -89,8 +89,7 @@ func (l *Loop) takeAnnounced() {
 // expire tells whom it concerns that time has passed.
 func (l *Loop) expire() {
 	for l.due.first() <= l.now {
-		e := l.due.heap[0]
-		l.due.remove(e)
+		e := l.due.pop()
 		if e.conn != nil {
 			e.conn.expire()
 			continue
