@@ -49,9 +49,9 @@ type Conn struct {
 
 	rcv   receiver
 	snd   sender
+	stats counters
 	km    km
 	rtt   rtt
-	stats counters
 
 	// Negotiated, see negotiate.go.
 	mss         int

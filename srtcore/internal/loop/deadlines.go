@@ -18,6 +18,10 @@ type deadlines struct {
 	where   []int32   // by entry: its place in the heap; 0: not in it
 	entries []*deadline
 	free    []int32 // entries not in use
+
+	// Scratch space of expired.
+	passed []int
+	over   []*deadline
 }
 
 // instant is one place of the heap.
@@ -41,11 +45,25 @@ func (d *deadlines) first() mono.Time {
 	return d.heap[root].at
 }
 
-// pop takes out the entry that is due first; there is one.
-func (d *deadlines) pop() *deadline {
-	e := d.entries[d.heap[root].entry]
-	d.takeOut(root)
-	return e
+// expired returns the entries that are due at now, until the next call. They stay
+// where they are, in the top of the heap, since each of them is about to be set
+// anew: that moves it once, where taking it out first would move two.
+func (d *deadlines) expired(now mono.Time) []*deadline {
+	d.passed, d.over = d.passed[:0], d.over[:0]
+	if d.first() > now {
+		return nil
+	}
+	d.passed = append(d.passed, root)
+	for k := 0; k < len(d.passed); k++ {
+		i := d.passed[k]
+		d.over = append(d.over, d.entries[d.heap[i].entry])
+		for c := ways * (i - 2); c < min(ways*(i-1), len(d.heap)); c++ {
+			if d.heap[c].at <= now {
+				d.passed = append(d.passed, c)
+			}
+		}
+	}
+	return d.over
 }
 
 // set moves e to at; Never takes it out.
@@ -146,6 +164,9 @@ func (d *deadlines) leastChild(i int) int {
 	if first >= len(d.heap) {
 		return -1
 	}
+	if first+ways <= len(d.heap) {
+		return first + leastOf((*[ways]instant)(d.heap[first:]))
+	}
 	least := first
 	for c := first + 1; c < min(first+ways, len(d.heap)); c++ {
 		if d.heap[c].at < d.heap[least].at {
@@ -153,6 +174,23 @@ func (d *deadlines) leastChild(i int) int {
 		}
 	}
 	return least
+}
+
+// leastOf is written for conditional moves: which child is least is a matter of
+// chance, and a branch would be mispredicted at each level.
+func leastOf(x *[ways]instant) int {
+	a, b := x[0].at, x[2].at
+	i, j := 0, 2
+	if at := x[1].at; at < a {
+		a, i = at, 1
+	}
+	if at := x[3].at; at < b {
+		b, j = at, 3
+	}
+	if b < a {
+		i = j
+	}
+	return i
 }
 
 func (d *deadlines) place(i int, x instant) {
