@@ -26,7 +26,7 @@ func (c *Conn) Info() *Info { return &c.info }
 func (c *Conn) Read(b []byte) (int, Received, error) {
 	n, r, hungry, err := c.in.read(b)
 	if hungry {
-		c.loop.mail.announce(c, 0)
+		c.loop.mail.announce(c, mono.Never)
 	}
 	return n, r, err
 }
@@ -35,7 +35,7 @@ func (c *Conn) Read(b []byte) (int, Received, error) {
 func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 	n, hungry, err := c.in.readBatch(b)
 	if hungry {
-		c.loop.mail.announce(c, 0)
+		c.loop.mail.announce(c, mono.Never)
 	}
 	return n, err
 }
@@ -45,7 +45,7 @@ func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 func (c *Conn) Lend(b []engine.Message) (int, error) {
 	n, hungry, err := c.in.lend(b)
 	if hungry {
-		c.loop.mail.announce(c, 0)
+		c.loop.mail.announce(c, mono.Never)
 	}
 	return n, err
 }
@@ -119,7 +119,13 @@ func (c *Conn) writeLot(b [][]byte, origin mono.Time) (int, error) {
 
 // ArmWrite prepares to wait for the channel; false: Write would not say
 // ErrAgain. DisarmWrite follows a wait.
-func (c *Conn) ArmWrite() (<-chan struct{}, bool) { return c.out.sig.ch, c.out.arm() }
+func (c *Conn) ArmWrite() (<-chan struct{}, bool) {
+	wait := c.out.arm()
+	if wait {
+		c.loop.mail.nudge()
+	}
+	return c.out.sig.ch, wait
+}
 
 // DisarmWrite ends what ArmWrite began.
 func (c *Conn) DisarmWrite() { c.out.disarm() }
