@@ -34,8 +34,8 @@ const (
 	// paced is random data at 4 Mbit/s with time stamps, as from a live source.
 	paced = "filesrc location={in} blocksize=1316 ! identity datarate=500000 sync=true"
 	// video is a small live picture as a transport stream, kept on the way.
-	video = "videotestsrc num-buffers=45 is-live=true ! video/x-raw,width=160,height=120,framerate=30/1 ! " +
-		"x264enc tune=zerolatency key-int-max=15 ! mpegtsmux name=mux alignment=7 ! tee name=t t. ! queue ! filesink location={sent} t. ! queue"
+	video = "videotestsrc num-buffers=45 is-live=true ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 ! " +
+		"x264enc tune=zerolatency key-int-max=15 ! video/x-h264,profile=baseline ! mpegtsmux name=mux alignment=7 ! tee name=t t. ! queue ! filesink location={sent} t. ! queue"
 	dump = "fdsink fd=1 sync=false async=false"
 	pass = "passphrase=correct-horse-battery"
 )
