@@ -57,7 +57,7 @@ func TestUpstreamKeepListening(t *testing.T) {
 			}
 			h := startHost(t)
 			port := strconv.Itoa(freePort(t))
-			h.play("recv", p.recv.fill("{src} name=srt keep-listening=true uri=srt://:"+port+"?mode=listener ! fakesink async=false sync=false"))
+			h.play("recv", p.recv.fill("{src} name=srt uri=srt://:"+port+"?mode=listener keep-listening=true ! fakesink async=false sync=false"))
 			for i := 1; i <= 2; i++ {
 				h.play("send", p.send.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port))
 				h.waitN(fmt.Sprintf("caller %d was not added", i), i, signal("recv", "caller-added"))
@@ -138,13 +138,13 @@ func TestSignals(t *testing.T) {
 			line := p.recv.fill("{src} name=srt authentication=true uri=srt://:" + port + "?mode=listener ! fakesink async=false sync=false")
 			h.do("launch", "recv", args{"line": line, "veto": []string{"intruder"}})
 			h.state("recv", "PLAYING")
-			h.play("bad", p.send.fill(fixed+" ! {sink} name=srt auto-reconnect=false streamid=intruder uri=srt://127.0.0.1:"+port))
+			h.play("bad", p.send.fill(fixed+" ! {sink} uri=srt://127.0.0.1:"+port+" name=srt auto-reconnect=false streamid=intruder"))
 			e := h.wait("not refused", signal("recv", "caller-rejected"))
 			if e.StreamID == nil || *e.StreamID != "intruder" {
 				t.Errorf("caller-rejected with stream id %v", e.StreamID)
 			}
 			h.do("free", "bad", nil)
-			h.play("good", p.send.fill(fixed+" ! {sink} name=srt streamid=guest uri=srt://127.0.0.1:"+port))
+			h.play("good", p.send.fill(fixed+" ! {sink} uri=srt://127.0.0.1:"+port+" name=srt streamid=guest"))
 			added := h.wait("not added", signal("recv", "caller-added"))
 			asked := h.events(signal("recv", "caller-connecting"))
 			if last := asked[len(asked)-1]; last.StreamID == nil || *last.StreamID != "guest" {
