@@ -134,8 +134,7 @@ func (e *elem) panicked(where string, what any) {
 	if e == nil {
 		return
 	}
-	e.post(true, element.Report{
-		Code:  element.Failed,
+	e.postCode(true, C.GST_RESOURCE_ERROR_FAILED, element.Report{
 		Text:  fmt.Sprintf("internal fault in %s: %v", where, what),
 		Debug: string(debug.Stack()),
 	})

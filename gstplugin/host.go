@@ -98,6 +98,11 @@ func (e *elem) LatencyChanged() {
 
 // post is for calls that hold the GObject anyway.
 func (e *elem) post(isError bool, r element.Report) {
+	e.postCode(isError, resourceError(r.Code), r)
+}
+
+// postCode posts r under another code.
+func (e *elem) postCode(isError bool, code C.int, r element.Report) {
 	text, freeText := cText(r.Text)
 	defer freeText()
 	debug, freeDebug := cText(r.Debug)
@@ -108,7 +113,7 @@ func (e *elem) post(isError bool, r element.Report) {
 	if isError {
 		kind = 1
 	}
-	C.srtgo_post(e.object, kind, resourceError(r.Code), text, debug, reason, C.int(r.ReasonCode))
+	C.srtgo_post(e.object, kind, code, text, debug, reason, C.int(r.ReasonCode))
 }
 
 // warnSetting tells that a property was given an unusable value. Most are set
