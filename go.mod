@@ -8,6 +8,7 @@ require (
 )
 
 require (
+	github.com/go-gst/go-gst v1.4.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/spf13/pflag v1.0.6 // indirect
 )
