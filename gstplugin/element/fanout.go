@@ -55,7 +55,7 @@ func (s *Sink) offer(r *run, p *peer, msgs [][]byte) {
 func (s *Sink) try(r *run, p *peer, msgs [][]byte) {
 	parts := p.split(msgs)
 	buffered := p.conn.Buffered()
-	if most := int(r.settings.GetInt(props.CallerBacklog)); most > 0 && buffered+len(parts) > most {
+	if most := int(r.settings.GetInt(props.CallerBacklog)); most > 0 && buffered >= most {
 		r.tooSlow(p, buffered)
 		return
 	}

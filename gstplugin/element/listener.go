@@ -24,6 +24,11 @@ func (r *run) listen() error {
 		rep := r.judgeListen(err)
 		return &rep
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopping() { // by the handler of a warning
+		_ = ln.Close()
+	}
 	r.ln = ln
 	return nil
 }

@@ -154,14 +154,15 @@ func (r *run) countCall(own bool, by int) bool {
 // Host's handlers.
 func (r *run) stop() {
 	r.cancel()
-	if r.ln != nil {
-		_ = r.ln.Close()
-	}
 	r.mu.Lock()
+	ln := r.ln
 	peers := append(r.queue, r.live...)
 	r.queue = nil
 	r.notify()
 	r.mu.Unlock()
+	if ln != nil {
+		_ = ln.Close()
+	}
 	for _, p := range peers {
 		_ = p.conn.Abort()
 	}

@@ -96,11 +96,11 @@ func (s *Sink) writeOne(r *run, msgs [][]byte) Status {
 		}
 		p := peers[len(peers)-1]
 		if !p.greeted {
-			p.greeted = true
 			if _, err := s.push(p, s.currentHeaders()); err != nil {
 				r.forget(p, err)
 				continue
 			}
+			p.greeted = true
 		}
 		n, err := s.push(p, msgs)
 		if err == nil {
