@@ -130,6 +130,8 @@ srtgo_emit_connecting (GstElement * element, const char *host, int port,
 
 /* Statistics */
 
+#define STATISTICS "application/x-srt-statistics"
+
 static void
 set_field (GstStructure * s, const SrtGoField * f)
 {
@@ -149,10 +151,15 @@ set_field (GstStructure * s, const SrtGoField * f)
   }
 }
 
+/* The address comes last, as in the structures of srtsrc. */
 static void
-append_structure (GValueArray * list, GstStructure * s)
+append_caller (GValueArray * list, GstStructure * s, const SrtGoField * caller)
 {
+  GSocketAddress *address = address_of (caller->name, caller->i);
   GValue v = G_VALUE_INIT;
+
+  gst_structure_set (s, "caller-address", G_TYPE_SOCKET_ADDRESS, address, NULL);
+  g_clear_object (&address);
 
   g_value_init (&v, GST_TYPE_STRUCTURE);
   g_value_take_boxed (&v, s);
@@ -167,12 +174,12 @@ srtgo_stats (SrtGoHandle h, int side)
 {
   GstStructure *top, *s;
   GValueArray *callers = NULL;
-  SrtGoField *fields = NULL;
+  SrtGoField *fields = NULL, *caller = NULL;
   uint64_t total = 0;
   int i, n;
 
   n = srtgoStats (h, &fields, &total);
-  top = s = gst_structure_new_empty ("application/x-srt-statistics");
+  top = s = gst_structure_new_empty (STATISTICS);
   for (i = 0; i < n; i++) {
     if (fields[i].kind != SRTGO_CALLER) {
       set_field (s, &fields[i]);
@@ -181,14 +188,12 @@ srtgo_stats (SrtGoHandle h, int side)
     if (!callers)
       callers = g_value_array_new (4);
     else
-      append_structure (callers, s);
-    GSocketAddress *address = address_of (fields[i].name, fields[i].i);
-    s = gst_structure_new ("application/x-srt-statistics", "caller-address",
-        G_TYPE_SOCKET_ADDRESS, address, NULL);
-    g_clear_object (&address);
+      append_caller (callers, s, caller);
+    s = gst_structure_new_empty (STATISTICS);
+    caller = &fields[i];
   }
   if (callers) {
-    append_structure (callers, s);
+    append_caller (callers, s, caller);
     gst_structure_set (top, "callers", G_TYPE_VALUE_ARRAY, callers, NULL);
     g_value_array_free (callers);
   }

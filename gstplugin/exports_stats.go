@@ -95,6 +95,7 @@ func putConn(out []C.SrtGoField, c *element.ConnStats, caller bool) int {
 
 //export srtgoFreeStats
 func srtgoFreeStats(fields *C.SrtGoField, n C.int) {
+	defer (*elem)(nil).rescueVoid("free_stats")
 	if fields == nil {
 		return
 	}

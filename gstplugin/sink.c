@@ -142,8 +142,9 @@ set_headers (GstSrtGoSink * self, const GValue * const *values, guint n)
   gboolean ok = TRUE;
 
   for (mapped = 0; mapped < n && ok; mapped++) {
-    ok = gst_buffer_map (gst_value_get_buffer (values[mapped]), &map[mapped],
-        GST_MAP_READ);
+    GstBuffer *b = gst_value_get_buffer (values[mapped]);
+
+    ok = b && gst_buffer_map (b, &map[mapped], GST_MAP_READ);
     if (!ok)
       break;
     segment[mapped].data = map[mapped].data;
@@ -189,19 +190,14 @@ set_caps (GstBaseSink * sink, GstCaps * caps)
   return ok;
 }
 
-/* With the preroll lock, as render is called: whoever changes the state unlocks
- * the wait first and then takes the lock, and so cannot come in between. */
+/* Serialized events come with the preroll lock, as buffers do: whoever changes
+ * the state unlocks the wait first and takes the lock then, and so cannot come in
+ * between. */
 static void
 drain (GstBaseSink * sink)
 {
-  GST_BASE_SINK_PREROLL_LOCK (sink);
-  while (!sink->flushing) {
-    if (srtgoDrain (SELF (sink)->h) != SRTGO_FLUSHING)
-      break;
-    if (gst_base_sink_wait_preroll (sink) != GST_FLOW_OK)
-      break;
-  }
-  GST_BASE_SINK_PREROLL_UNLOCK (sink);
+  while (srtgoDrain (SELF (sink)->h) == SRTGO_FLUSHING
+      && gst_base_sink_wait_preroll (sink) == GST_FLOW_OK);
 }
 
 static gboolean
