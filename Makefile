@@ -6,6 +6,12 @@ GO    ?= go
 PREFIX  ?= /usr/local
 DESTDIR ?=
 
+# The plugin's folder: where GStreamer looks, unless said otherwise; and the
+# user's own, where it looks too.
+PLUGIN_MAX   := 8388608
+GST_PLUGINDIR ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0 2>/dev/null)
+USER_DATA     = $(or $(XDG_DATA_HOME),$(HOME)/.local/share)
+
 # Knobs of the long targets.
 FUZZTIME     ?= 60s
 SOAK_MINUTES ?= 10
@@ -21,25 +27,26 @@ CROSS := darwin/arm64 windows/amd64 linux/arm64 linux/386
 
 # Tests that drive other programs in real time run after the rest, one package
 # at a time, so that they do not compete for the cores.
-ALONE   := ./tests/interop ./tests/soak
-TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak)
+ALONE   := ./tests/interop ./tests/soak ./tests/gst
+TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak -e /tests/gst)
 
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
-.PHONY: help deps demo test check cross race fuzz bench soak interop build install clean
+.PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: deps build ## ffmpeg -> weirline -> SRT -> srt-live-transmit and back, content verified
 	@bash tests/demo/demo.sh
 
-test: deps check cross ## install what is needed and run all tests (vet, staticcheck, race, cross build, quick interop and soak)
+test: deps check cross plugin ## install what is needed and run all tests (vet, staticcheck, race, cross build, quick interop, soak and GStreamer)
 	$(GO) test -tags weirlinedebug -short ./srtcore/internal/engine ./srtcore/internal/sim
 	$(GO) test -tags purego ./srtcore/internal/crypt
 	@echo "go test -race of everything but $(ALONE)"
 	@$(GO) test -race -timeout 10m $(TOGETHER)
-	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(ALONE)
+	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(filter-out ./tests/gst,$(ALONE))
+	$(GST_TEST) -short -timeout 10m ./tests/gst
 
 check: ## vet and staticcheck
 	$(GO) vet ./...
@@ -62,6 +69,18 @@ soak: ## SOAK_MINUTES (10) of 20 Mbit/s through 1 % loss with key refresh; nothi
 interop: deps ## the full matrix against srt-live-transmit, ffmpeg and GStreamer
 	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_INTEROP=full $(GO) test -count=1 -v -timeout 40m ./tests/interop
 
+GST_TEST = WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_GST_PLUGINS=$(CURDIR)/out/gst $(GO) test -count=1
+
+test-gst: plugin ## srtgosrc and srtgosink beside the stock elements: drop-in, tables, churn, cost, timing (about 10 minutes)
+	$(GST_TEST) -v -timeout 30m ./tests/gst
+
+plugin: deps ## build out/gst/libgstsrtgo.so, the GStreamer plugin (stripped, at most 8 MiB)
+	@mkdir -p out/gst
+	$(GO) build -trimpath -ldflags='-s -w' -buildmode=c-shared -o out/gst/libgstsrtgo.so ./gstplugin/plugin
+	@rm -f out/gst/libgstsrtgo.h
+	@size=$$(stat -c %s out/gst/libgstsrtgo.so); echo "out/gst/libgstsrtgo.so: $$size bytes"; \
+	  if [ $$size -gt $(PLUGIN_MAX) ]; then echo "plugin: larger than $(PLUGIN_MAX) bytes" >&2; exit 1; fi
+
 build: ## build bin/weirline (static, no cgo)
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/weirline ./sidecar/cmd/weirline
 
@@ -70,9 +89,20 @@ cross: ## compile srtcore and sidecar for the other systems
 	  echo "build for $$t"; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./srtcore/... ./sidecar/...; \
 	done
 
-install: build ## install the binary below PREFIX (/usr/local)
+install: build ## install the binary below PREFIX (/usr/local) and, where GStreamer is, the plugin; DESTDIR works
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 0755 bin/weirline $(DESTDIR)$(PREFIX)/bin/weirline
+	@if pkg-config --exists gstreamer-base-1.0 2>/dev/null; then $(MAKE) --no-print-directory install-plugin; \
+	  else echo "install: no GStreamer here, so no plugin; make install-plugin installs what it needs"; fi
+
+install-plugin: plugin ## install the plugin where gst-inspect-1.0 finds it (GST_PLUGINDIR, DESTDIR)
+	@dir="$(GST_PLUGINDIR)"; [ -n "$$dir" ] || dir=$$(pkg-config --variable=pluginsdir gstreamer-1.0) || exit 1; set -x; \
+	  install -d "$(DESTDIR)$$dir" && install -m 0755 out/gst/libgstsrtgo.so "$(DESTDIR)$$dir/libgstsrtgo.so"
+
+install-user: build plugin ## install both for this user alone: ~/.local/bin, ~/.local/share/gstreamer-1.0/plugins
+	install -d $(HOME)/.local/bin $(USER_DATA)/gstreamer-1.0/plugins
+	install -m 0755 bin/weirline $(HOME)/.local/bin/weirline
+	install -m 0755 out/gst/libgstsrtgo.so $(USER_DATA)/gstreamer-1.0/plugins/libgstsrtgo.so
 
 deps: ## install the Debian packages that demo, tests and bench use (apt-get, as root or by sudo)
 	@bash tests/deps.sh

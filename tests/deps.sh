@@ -22,9 +22,15 @@ need gstreamer1.0-tools gst-launch-1.0 --version
 need gstreamer1.0-plugins-base gst-inspect-1.0 --exists tcpserversink
 need gstreamer1.0-plugins-good gst-inspect-1.0 --exists udpsrc
 need gstreamer1.0-plugins-bad gst-inspect-1.0 --exists srtsrc
+need gstreamer1.0-plugins-ugly gst-inspect-1.0 --exists x264enc
+need libgstreamer1.0-dev pkg-config --exists gstreamer-base-1.0
+need libgstreamer-plugins-base1.0-dev pkg-config --exists gstreamer-app-1.0
 need iproute2 sh -c 'command -v ip || test -x /usr/sbin/ip'
 need curl curl --version
 need python3 python3 --version
+gi="import gi; gi.require_version('Gst', '1.0'); from gi.repository import Gst"
+need python3-gi "${PYTHON:-/usr/bin/python3}" -c 'import gi'
+need gir1.2-gstreamer-1.0 "${PYTHON:-/usr/bin/python3}" -c "$gi"
 
 [ ${#missing[@]} -eq 0 ] && exit 0
 

@@ -20,14 +20,14 @@ type start struct {
 
 // starts finds go statements, calls of functions and methods named Go (a
 // WaitGroup's, the loop's own), and AfterFunc. The go statement inside a function
-// named Go is the same start as the call.
+// or method named Go is the same start as the call.
 func starts(s *source) (out []start) {
 	for _, d := range s.file.Decls {
 		name := declName(d)
 		ast.Inspect(d, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.GoStmt:
-				if name != "Go" {
+				if name != "Go" && !strings.HasSuffix(name, ".Go") {
 					out = append(out, start{name, "go", n.Pos()})
 				}
 			case *ast.CallExpr:
@@ -150,7 +150,7 @@ func TestEveryGoroutineIsListed(t *testing.T) {
 
 func TestGoroutineListIsCompared(t *testing.T) {
 	tr := mustTree(t, map[string]string{
-		"srtcore/internal/loop/shard.go": "package loop\nfunc (s *Shard[T]) start() { Go(s.run); go s.pump() }\nfunc Go(f func()) { go f() }",
+		"srtcore/internal/loop/shard.go": "package loop\nfunc (s *Shard[T]) start() { Go(s.run); go s.pump() }\nfunc Go(f func()) { go f() }\nfunc (s *Shard[T]) Go(f func()) { go f() }",
 		"sidecar/hub/hub.go":             "package hub\nimport \"time\"\nvar x = time.AfterFunc(1, func() {})",
 		"sidecar/hub/hub_test.go":        "package hub\nfunc f() { go f() }",
 		"tests/lab/impair/relay.go":      "package impair\nfunc f() { go f() }",

@@ -18,7 +18,9 @@ type room struct {
 	// never lists packages outside this module; "x/..." means x and all below.
 	never []string
 	// ext lists modules outside the standard library; none otherwise.
-	ext    []string
+	ext []string
+	// cgo allows import "C".
+	cgo    bool
 	reason string
 }
 
@@ -86,6 +88,33 @@ var rooms = []room{
 	},
 }
 
+// outer are the rooms of the GStreamer plugin: element and props are pure Go, so
+// that what the elements do is tested where there is no GStreamer.
+var outer = []room{
+	{
+		dir: "gstplugin/props", may: []string{"srtcore"},
+		never:  []string{"os/...", "log/...", "net/http"},
+		reason: "props is the table and what is made of it; the C classes and the documentation read it",
+	},
+	{
+		dir: "gstplugin/element", may: []string{"srtcore", "gstplugin/props"},
+		never:  []string{"os/...", "log/...", "net/http"},
+		reason: "element is what the elements do, on srtcore, and knows no GObject",
+	},
+	{
+		dir: "gstplugin", may: []string{"srtcore", "gstplugin/props", "gstplugin/element"}, cgo: true,
+		reason: "the shim hands calls over and decides nothing",
+	},
+	{
+		dir: "gstplugin/plugin", may: []string{"gstplugin"}, cgo: true,
+		reason: "the plugin is the main package around Register and nothing else",
+	},
+}
+
+// cgoRooms are the only folders that may use cgo; below examples, those that
+// begin with gst-.
+var cgoRooms = []string{"gstplugin", "gstplugin/plugin"}
+
 var adapters = []string{"gstplugin", "ffprotocol", "sidecar"}
 
 // backward lists, for each room of the sidecar, the rooms that come after it in
@@ -119,7 +148,7 @@ func isStd(path string) bool {
 }
 
 func roomOf(dir string) (room, bool) {
-	for _, r := range rooms {
+	for _, r := range append(rooms[:len(rooms):len(rooms)], outer...) {
 		if r.dir == dir {
 			return r, true
 		}
@@ -127,10 +156,11 @@ func roomOf(dir string) (room, bool) {
 	return room{}, false
 }
 
-// checkRooms holds every non-test file under srtcore against its room.
+// checkRooms holds every non-test file under srtcore and gstplugin against its
+// room.
 func checkRooms(tr *tree) (out []string) {
 	for _, s := range tr.files {
-		if s.test || !under(s.dir, "srtcore") {
+		if s.test || !underAny(s.dir, "srtcore", "gstplugin") {
 			continue
 		}
 		r, ok := roomOf(s.dir)
@@ -154,7 +184,9 @@ func (r room) refuses(i imp) string {
 			return "not among the packages it may import"
 		}
 	case i.path == "C":
-		return "no cgo under srtcore"
+		if !r.cgo {
+			return "no cgo here"
+		}
 	case !isStd(i.path):
 		if !matchesAny(i.path, r.ext) {
 			return "no dependency beside golang.org/x/sys, and that only where sockets are"
@@ -182,6 +214,9 @@ func checkWalls(tr *tree) (out []string) {
 func wall(s *source, i imp) string {
 	if i.path == "C" && under(s.dir, "srtcore") {
 		return "the transport has no cgo, not even in tests: it must cross-compile anywhere"
+	}
+	if i.path == "C" && !slices.Contains(cgoRooms, s.dir) && !strings.HasPrefix(s.dir, "examples/gst-") {
+		return "cgo is for the two classes of the GStreamer plugin only: everything else is pure Go"
 	}
 	if !i.local {
 		return ""
@@ -223,11 +258,14 @@ func TestRoomsCatchOffenders(t *testing.T) {
 		"srtcore/seq/a.go":                     "package seq\nimport _ \"fmt\"",
 		"srtcore/internal/udp/a.go":            "package udp\nimport _ \"golang.org/x/sys/unix\"\nimport _ \"" + module + "/srtcore/wire\"",
 		"srtcore/internal/novelty/a.go":        "package novelty",
+		"gstplugin/element/a.go":               "package element\nimport \"C\"\nimport _ \"" + module + "/gstplugin\"",
+		"gstplugin/shim.go":                    "package gstplugin\nimport \"C\"\nimport _ \"" + module + "/gstplugin/element\"",
 		"srtcore/internal/loop/a_linux_arm.go": "package loop\nimport _ \"github.com/else/where\"",
 	})
 	wantComplaints(t, checkRooms(tr),
 		`a.go.*"sync"`, `a.go.*"net"`, `b.go.*internal/udp`, `math/rand/v2`, `engine.*x/sys/unix`,
-		`seq.*"fmt"`, `udp.*srtcore/wire`, `novelty has no entry`, `else/where`)
+		`seq.*"fmt"`, `udp.*srtcore/wire`, `novelty has no entry`, `else/where`,
+		`element must not import "C"`, `element must not import "gstplugin"`)
 }
 
 func TestWallsCatchOffenders(t *testing.T) {
@@ -242,11 +280,14 @@ func TestWallsCatchOffenders(t *testing.T) {
 		"sidecar/cmd/weirline/a.go":   "package main\n" + p("sidecar/ingest") + p("tests/lab/impair"),
 		"tests/soak/a_test.go":        "package soak\n" + p("tests/lab/impair") + p("srtcore"),
 		"gstplugin/props/a.go":        "package props\n" + p("gstplugin"),
+		"gstplugin/element/a_test.go": "package element\nimport \"C\"",
+		"gstplugin/a.go":              "package gstplugin\nimport \"C\"",
 		"sidecar/ingest/deep/a.go":    "package deep\n" + p("sidecar/control"),
 		"sidecar/ingest/deep_test.go": "package ingest\n" + p("sidecar/control"),
 	})
 	wantComplaints(t, checkWalls(tr),
 		`srtcore imports "C"`, `srtcore imports "srtcore/internal/sim"`, `srtcore imports "sidecar/hub"`,
 		`ffprotocol imports "sidecar/mpegts"`, `endpoint imports "sidecar/hub"`, `hub imports "sidecar/route"`,
+		`element imports "C"`,
 		`weirline imports "tests/lab/impair"`, `deep imports "sidecar/control"`)
 }

@@ -1,0 +1,136 @@
+package element
+
+import (
+	"sync"
+	"time"
+
+	"github.com/weirline/weirline/gstplugin/props"
+)
+
+// Sink is srtgosink. Write and Drain belong to one thread; everything else may be
+// called by any.
+type Sink struct {
+	element
+
+	headersMu sync.Mutex
+	headers   [][]byte
+
+	written time.Time // last Write that somebody took; for the thread that writes
+}
+
+// NewSink returns a sink that is stopped.
+func NewSink(h Host, s *props.Settings) *Sink {
+	return &Sink{element: element{host: h, settings: s, side: props.Sink}}
+}
+
+// Start opens the sink; it never waits for the peer. The error is a *Report.
+// Warnings of the URI are posted here.
+func (s *Sink) Start() error { return s.start(func(*run) { s.written = time.Time{} }) }
+
+// SetHeaders sets the stream headers, which each new peer gets first, and a peer
+// that was connected again too.
+func (s *Sink) SetHeaders(h [][]byte) {
+	own := make([][]byte, len(h))
+	for i := range h {
+		own[i] = append([]byte(nil), h[i]...)
+	}
+	s.headersMu.Lock()
+	defer s.headersMu.Unlock()
+	s.headers = own
+}
+
+func (s *Sink) currentHeaders() [][]byte {
+	s.headersMu.Lock()
+	defer s.headersMu.Unlock()
+	return s.headers
+}
+
+// Write sends messages, each split into packets if it is longer than one. While
+// nobody is connected it waits, or drops them with wait-for-connection=false.
+// The messages are copied.
+func (s *Sink) Write(msgs [][]byte) Status {
+	r := s.current()
+	if r == nil {
+		return Flushing
+	}
+	if r.cfg.Mode == props.ModeCaller {
+		return s.writeOne(r, msgs)
+	}
+	peers, status := r.toWrite()
+	if status != OK || peers == nil {
+		return status
+	}
+	for _, p := range peers {
+		s.offer(r, p, msgs)
+	}
+	s.written = time.Now()
+	return OK
+}
+
+// toWrite waits for somebody to write to. Nobody and OK: drop it.
+func (r *run) toWrite() ([]*peer, Status) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for {
+		switch {
+		case r.unlocked || r.stopping():
+			return nil, Flushing
+		case r.ended:
+			return nil, r.final
+		case len(r.live) > 0:
+			return r.live, OK
+		case !r.settings.GetBool(props.WaitForConnection):
+			return nil, OK
+		}
+		r.wait()
+	}
+}
+
+// writeOne writes to the one peer of a caller, and waits for room there. What a
+// connection did not take before it ended, the next one gets.
+func (s *Sink) writeOne(r *run, msgs [][]byte) Status {
+	for {
+		peers, status := r.toWrite()
+		if status != OK || peers == nil {
+			return status
+		}
+		p := peers[len(peers)-1]
+		if !p.greeted {
+			if _, err := s.push(p, s.currentHeaders()); err != nil {
+				r.forget(p, err)
+				continue
+			}
+			p.greeted = true
+		}
+		n, err := s.push(p, msgs)
+		if err == nil {
+			return OK
+		}
+		msgs = msgs[n:]
+		r.forget(p, err)
+	}
+}
+
+// push writes to a caller's connection and returns how many messages it took
+// whole.
+func (s *Sink) push(p *peer, msgs [][]byte) (int, error) {
+	parts := p.split(msgs)
+	took, err := p.conn.WriteBatch(parts)
+	bytes := 0
+	for _, b := range parts[:took] {
+		bytes += len(b)
+	}
+	if took > 0 {
+		s.total.Add(uint64(bytes))
+		s.written = time.Now()
+	}
+	n := 0
+	for n < len(msgs) && bytes >= len(msgs[n]) {
+		bytes -= len(msgs[n])
+		n++
+	}
+	return n, err
+}
+
+// Latency is what the sink adds: nothing, and it is not live.
+func (s *Sink) Latency() (latency time.Duration, live bool) { return 0, false }

@@ -1,0 +1,102 @@
+/* What the C side of the elements and the Go side know of each other. */
+#ifndef WEIRLINE_GSTPLUGIN_SHIM_H
+#define WEIRLINE_GSTPLUGIN_SHIM_H
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <gst/gst.h>
+
+/* An element's Go side: a handle, 0 if there is none. */
+typedef uintptr_t SrtGoHandle;
+
+enum { SRTGO_SOURCE = 1, SRTGO_SINK = 2 };
+
+/* Kinds of properties and of statistics. */
+enum {
+  SRTGO_STRING = 1,
+  SRTGO_INT,
+  SRTGO_UINT,
+  SRTGO_INT64,
+  SRTGO_UINT64,
+  SRTGO_BOOL,
+  SRTGO_ENUM,
+  SRTGO_DOUBLE,
+  SRTGO_CALLER, /* in statistics: what follows is of one more caller */
+};
+
+enum {
+  SRTGO_READABLE = 1,
+  SRTGO_WRITABLE = 2,
+  SRTGO_MUTABLE_READY = 4,
+  SRTGO_MUTABLE_PLAYING = 8,
+};
+
+/* What Read, Write and Drain return beside a number of packets. */
+enum {
+  SRTGO_OK = 0,
+  SRTGO_EOS = -1,
+  SRTGO_FLUSHING = -2,
+  SRTGO_FAILED = -3,
+};
+
+/* What setting the URI returns. */
+enum { SRTGO_URI_OK = 0, SRTGO_URI_BAD, SRTGO_URI_BUSY };
+
+/* One property. It lives as long as the process. */
+typedef struct {
+  char *name, *blurb;
+  int kind, flags, sides;
+  int64_t min, max, def;
+  char *def_string;       /* NULL: none */
+  char *enum_type;        /* kind SRTGO_ENUM: name of the GType */
+  GEnumValue *enum_values; /* ends with zeros */
+} SrtGoSpec;
+
+/* A received packet: memory to fill, and what was filled in. */
+typedef struct {
+  uint8_t *data;
+  int32_t cap, len;
+  int64_t source; /* when the sender had it, CLOCK_MONOTONIC, ns */
+  int32_t discont;
+} SrtGoPacket;
+
+/* Memory to send. */
+typedef struct {
+  const uint8_t *data;
+  size_t len;
+} SrtGoSegment;
+
+/* One statistic. Of SRTGO_CALLER, name is the address and i the port. */
+typedef struct {
+  const char *name;
+  int kind;
+  int64_t i;
+  double d;
+} SrtGoField;
+
+/* Packets of one call, received and sent. */
+enum { SRTGO_READ_BATCH = 16, SRTGO_WRITE_BATCH = 64 };
+
+/* The longest message: a datagram of 1500 bytes holds less. */
+enum { SRTGO_MAX_MESSAGE = 1500 };
+
+/* class.c: for Go. */
+gboolean srtgo_register (GstPlugin * plugin, const SrtGoSpec * specs, guint n);
+int64_t srtgo_monotonic (void);
+uintptr_t srtgo_thread (void);
+
+/* bus.c: for Go. */
+void srtgo_post (GstElement * element, gboolean error, int code,
+    const char *text, const char *debug, const char *reason, int reason_code);
+void srtgo_post_connection_removed (GstElement * element);
+void srtgo_post_latency (GstElement * element);
+gboolean srtgo_has_bus (GstElement * element);
+void srtgo_warn_unbound (GstElement * element, const char *text);
+void srtgo_emit_caller (GstElement * element, const char *signal,
+    const char *host, int port);
+void srtgo_emit_rejected (GstElement * element, const char *host, int port,
+    const char *stream_id);
+gboolean srtgo_emit_connecting (GstElement * element, const char *host,
+    int port, const char *stream_id);
+
+#endif

@@ -1,0 +1,202 @@
+package gst
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestCallers is case C21: twenty join at once, ten leave, five of them without
+// a word; nothing is fed for a while; twenty more join. Signals balance, totals
+// never go down, and nobody else is touched.
+func TestCallers(t *testing.T) {
+	needOurs(t)
+	h := startHost(t)
+	port := freePort(t)
+	h.play("sink", ours.fill("fakesrc name=feed is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! "+
+		"{sink} name=srt wait-for-connection=false sync=false uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=2000"))
+	stop := watchStats(t, h)
+	call := func(n int) (out []*process, got []*collector) {
+		for range n {
+			c := newCollector()
+			out, got = append(out, launch(t, c, stock.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+" ! "+dump))), append(got, c)
+		}
+		return out, got
+	}
+	procs, got := call(20)
+	h.waitN("not all twenty joined", 20, signal("sink", "caller-added"))
+	eventually(t, "not everybody gets data", func() bool { return all(got, func(c *collector) bool { return c.size() > 20*message }) })
+	for i, p := range procs[:10] {
+		if i < 5 {
+			p.stop() // says goodbye
+		} else {
+			_ = p.cmd.Process.Signal(syscall.SIGKILL)
+		}
+	}
+	h.state("sink", "PAUSED") // and nothing is fed
+	h.waitN("those that left are still there", 10, signal("sink", "caller-removed"))
+	h.state("sink", "PLAYING")
+	_, more := call(20)
+	h.waitN("not all of the next twenty joined", 40, signal("sink", "caller-added"))
+	rest := append(more, got[10:]...)
+	sizes := make([]int, len(rest))
+	for i, c := range rest {
+		sizes[i] = c.size()
+	}
+	eventually(t, "somebody gets no data", func() bool {
+		for i, c := range rest {
+			if c.size() < sizes[i]+20*message {
+				return false
+			}
+		}
+		return true
+	})
+	stop()
+	added, removed := h.count(signal("sink", "caller-added")), h.count(signal("sink", "caller-removed"))
+	if n := len(h.stats("sink").callers(t)); added-removed != n || n != 30 {
+		t.Errorf("%d added, %d removed, %d in the statistics, want 30", added, removed, n)
+	}
+	h.state("sink", "NULL")
+	if a, r := h.count(signal("sink", "caller-added")), h.count(signal("sink", "caller-removed")); a != r {
+		t.Errorf("after NULL: %d added, %d removed", a, r)
+	}
+}
+
+func all(cs []*collector, ok func(*collector) bool) bool {
+	for _, c := range cs {
+		if !ok(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// watchStats reads statistics all the time, as a monitor does, and wants the
+// total never to go down.
+func watchStats(t *testing.T, h *host) (stop func()) {
+	t.Helper()
+	quit, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		last := 0.
+		for {
+			select {
+			case <-quit:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+			id := h.tell("stats", "sink", args{"aside": true})
+			a := h.answer(id, "stats")
+			if n := a.Stats.num("bytes-sent-total"); n < last {
+				t.Errorf("bytes-sent-total went from %.0f to %.0f", last, n)
+			} else {
+				last = n
+			}
+		}
+	}()
+	return func() { close(quit); <-done }
+}
+
+// TestSlowCaller: one caller that stops reading its socket does not slow the
+// others down.
+func TestSlowCaller(t *testing.T) {
+	needOurs(t)
+	for _, how := range []string{"drop", "disconnect"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			h := startHost(t)
+			port := freePort(t)
+			h.play("sink", ours.fill("fakesrc is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=526400 ! {sink} name=srt sync=false "+
+				"wait-for-connection=false caller-backlog=200 slow-caller="+how+" uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=20000"))
+			good, slow := newCollector(), newCollector()
+			launch(t, good, stock.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+" ! "+dump))
+			h.wait("the first caller did not join", signal("sink", "caller-added"))
+			s := launch(t, slow, stock.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+" ! "+dump))
+			h.waitN("the second caller did not join", 2, signal("sink", "caller-added"))
+			eventually(t, "no data", func() bool { return good.size() > 0 && slow.size() > 0 })
+			_ = s.cmd.Process.Signal(syscall.SIGSTOP)
+			defer func() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }()
+			before, began := good.size(), time.Now()
+			if how == "disconnect" {
+				h.wait("the slow caller was not removed", signal("sink", "caller-removed"))
+			}
+			time.Sleep(2*time.Second - time.Since(began))
+			took := time.Since(began).Seconds()
+			if rate := float64(good.size()-before) / took; rate < 0.9*526400 {
+				t.Errorf("the other caller gets %.0f bytes a second, want 526400", rate)
+			}
+		})
+	}
+}
+
+// TestMaxCallers: one more than allowed is refused, with a reason, and there is
+// room again when one has left.
+func TestMaxCallers(t *testing.T) {
+	needOurs(t)
+	h := startHost(t)
+	port := freePort(t)
+	h.play("sink", ours.fill(fixed+" ! {sink} name=srt wait-for-connection=false max-callers=2 uri=srt://:"+itoa(port)+"?mode=listener"))
+	for i := 1; i <= 2; i++ {
+		h.play(fmt.Sprint("recv", i), ours.fill("{src} name=srt uri=srt://127.0.0.1:"+itoa(port)+" ! fakesink async=false sync=false"))
+		h.waitN("not added", i, signal("sink", "caller-added"))
+	}
+	h.play("recv3", ours.fill("{src} name=srt auto-reconnect=false uri=srt://127.0.0.1:"+itoa(port)+" ! fakesink async=false sync=false"))
+	e := h.wait("the third was not refused", busMessage("recv3", "error"))
+	wantReason(t, e)
+	h.do("free", "recv3", nil)
+	h.do("free", "recv1", nil)
+	h.wait("not removed", signal("sink", "caller-removed"))
+	h.play("recv4", ours.fill("{src} name=srt uri=srt://127.0.0.1:"+itoa(port)+" ! fakesink async=false sync=false"))
+	h.waitN("no room after one left", 3, signal("sink", "caller-added"))
+}
+
+// wantReason wants the reason of a refusal by name and by code in the details.
+func wantReason(t *testing.T, e event) {
+	t.Helper()
+	if e.Details == nil {
+		t.Errorf("no details in %q %q", e.Text, e.Debug)
+		return
+	}
+	name, code := false, false
+	for k, v := range e.Details.Fields {
+		if !strings.Contains(k, "reason") {
+			continue
+		}
+		switch v.(type) {
+		case string:
+			name = v != ""
+		case float64:
+			code = v != 0.
+		}
+	}
+	if !name || !code {
+		t.Errorf("details %v of %q: no reason by name and code", e.Details.Fields, e.Text)
+	}
+}
+
+// TestSecondCaller: a listening source refuses a second caller with a reason,
+// or lets it take over.
+func TestSecondCaller(t *testing.T) {
+	needOurs(t)
+	for _, policy := range []string{"refuse", "replace"} {
+		t.Run(policy, func(t *testing.T) {
+			h := startHost(t)
+			port := freePort(t)
+			h.play("src", ours.fill("{src} name=srt keep-listening=true caller-policy="+policy+" uri=srt://:"+itoa(port)+"?mode=listener ! fakesink async=false sync=false"))
+			sink := ours.fill(fixed + " ! {sink} name=srt auto-reconnect=false uri=srt://127.0.0.1:" + itoa(port))
+			h.play("first", sink)
+			h.wait("the first was not added", signal("src", "caller-added"))
+			h.play("second", sink)
+			if policy == "replace" {
+				h.waitN("the second was not added", 2, signal("src", "caller-added"))
+				h.wait("the first was not removed", signal("src", "caller-removed"))
+				return
+			}
+			wantReason(t, h.wait("the second was not refused", busMessage("second", "error")))
+			before := h.stats("src").num("bytes-received-total")
+			eventually(t, "the first is not served any more", func() bool { return h.stats("src").num("bytes-received-total") > before+10*message })
+		})
+	}
+}

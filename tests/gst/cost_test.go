@@ -1,0 +1,109 @@
+package gst
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// cost is a line of JSON of the load program.
+type cost struct {
+	CPU, Secs    float64
+	Bytes        uint64
+	Threads, FDs int
+	Before       int
+}
+
+func (c cost) perGbit() float64 { return c.CPU / (float64(c.Bytes) * 8 / 1e9) }
+
+func readCost(t *testing.T, out *collector, what string) (c cost) {
+	t.Helper()
+	text := bytes.TrimSpace(out.bytes())
+	if err := json.Unmarshal(text, &c); err != nil {
+		t.Fatalf("%s: %q: %v", what, text, err)
+	}
+	return c
+}
+
+// measure runs n streams of 10 Mbit/s from one process to another.
+func measure(t *testing.T, f family, n int, secs float64, lists bool) (send, recv cost) {
+	t.Helper()
+	bin := needLoad(t)
+	port := strconv.Itoa(freePorts(t, n))
+	count := strconv.Itoa(n)
+	outSend, outRecv := newCollector(), newCollector()
+	r := start(t, outRecv, bin, "recv", f.src, "127.0.0.1", port, count, fmt.Sprint(secs))
+	eventually(t, "the receiver is not ready", func() bool { return r.done() || strings.Contains(r.stderr.String(), "ready") })
+	list := map[bool]string{false: "0", true: "1"}[lists]
+	s := start(t, outSend, bin, "send", f.sink, "127.0.0.1", port, count, "10", fmt.Sprint(secs), list)
+	limit := time.Duration(secs*float64(time.Second)) + patience
+	if err := s.wait(limit); err != nil {
+		t.Fatalf("sender: %v", err)
+	}
+	if err := r.wait(limit); err != nil {
+		t.Fatalf("receiver: %v", err)
+	}
+	return readCost(t, outSend, "sender"), readCost(t, outRecv, "receiver")
+}
+
+// TestCost measures 32 x 10 Mbit/s from appsrc ! sink in one process to src !
+// fakesink in another, in turns with the stock elements. The CPU time is that of
+// the whole processes, pipelines and driver included, per bit delivered.
+func TestCost(t *testing.T) {
+	needOurs(t)
+	const streams, ratio = 32, 0.35
+	secs, rounds := 6.0, 2
+	if short() {
+		secs, rounds = 3, 1
+	}
+	for _, lists := range []bool{false, true} {
+		t.Run(map[bool]string{false: "buffers", true: "buffer lists"}[lists], func(t *testing.T) {
+			var sum [2]float64
+			for range rounds {
+				for i, f := range []family{stock, ours} {
+					send, recv := measure(t, f, streams, secs, lists)
+					delivered := float64(recv.Bytes) * 8 / 1e6 / recv.Secs / (streams * 10)
+					sum[i] += send.perGbit() + recv.perGbit()
+					t.Logf("%s: sender %.2f CPU-s/Gbit, %d threads; receiver %.2f CPU-s/Gbit, %d threads; delivered %.1f %%",
+						f.name, send.perGbit(), send.Threads, recv.perGbit(), recv.Threads, 100*delivered)
+					if f == ours && delivered < 0.99 {
+						t.Errorf("ours delivered %.1f %%", 100*delivered)
+					}
+				}
+			}
+			got := sum[1] / sum[0]
+			t.Logf("ours takes %.3f of the CPU of stock", got)
+			if got > ratio {
+				t.Errorf("ours takes %.3f of the CPU of stock, want at most %.2f", got, ratio)
+			}
+		})
+	}
+}
+
+// TestThreads: what our elements add to a process does not grow with their
+// number. The same pipelines with fakesrc and fakesink give what GStreamer
+// itself takes.
+func TestThreads(t *testing.T) {
+	needOurs(t)
+	bin := needLoad(t)
+	count := func(src, sink string, n int) cost {
+		out := newCollector()
+		p := start(t, out, bin, "idle", src, sink, strconv.Itoa(n), strconv.Itoa(freePorts(t, 2*n)))
+		if err := p.wait(patience); err != nil {
+			t.Fatal(err)
+		}
+		return readCost(t, out, "idle")
+	}
+	for _, n := range []int{1, 10, 50, 100} {
+		plain, mine, theirs := count("fakesrc", "fakesink", n), count(ours.src, ours.sink, n), count(stock.src, stock.sink, n)
+		added := mine.Threads - plain.Threads
+		t.Logf("%d sources and %d sinks: GStreamer %d threads, ours %+d, stock %+d", n, n, plain.Threads, added, theirs.Threads-plain.Threads)
+		if added > 8 {
+			t.Errorf("%d + %d elements add %d threads, want at most 8", n, n, added)
+		}
+	}
+}

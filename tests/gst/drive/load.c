@@ -1,0 +1,366 @@
+/* The load of the GStreamer tests: one process, many pipelines.
+ *
+ *   load send FACTORY HOST PORT N MBPS SECS LIST [PROP=VALUE ...]   appsrc ! FACTORY, N times
+ *   load recv FACTORY HOST PORT N SECS [PROP=VALUE ...]             FACTORY ! fakesink, N times
+ *   load idle SOURCE SINK N PORT                                    N of each without a peer: threads
+ *   load stamp FACTORY URI COUNT RATE                               COUNT time-stamped packets
+ *   load clock FACTORY URI SECS                                     what PTS they get, one line a buffer
+ *
+ * The source of the load is one thread for all pipelines and pushes buffers that
+ * share one block of memory, so that what is measured is the elements. The
+ * measured part begins when all connections carry data. Results are one line of
+ * JSON; send and recv count their CPU time from then on. */
+#define _GNU_SOURCE
+#include <gst/app/gstappsrc.h>
+#include <gst/gst.h>
+#include <dirent.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MESSAGE = 1316, MOST = 1024, TICK_US = 5000 };
+
+static GstElement *pipes[MOST], *sources[MOST];
+static atomic_ullong bytes[MOST];
+static char payload[MESSAGE];
+
+static double now_s(void) {
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static double cpu_s(void) {
+    struct rusage ru;
+    getrusage(RUSAGE_SELF, &ru);
+    return ru.ru_utime.tv_sec + ru.ru_stime.tv_sec + (ru.ru_utime.tv_usec + ru.ru_stime.tv_usec) / 1e6;
+}
+
+static int entries(const char *dir) {
+    DIR *d = opendir(dir);
+    int n = 0;
+    if (d == NULL) return -1;
+    while (readdir(d) != NULL) n++;
+    closedir(d);
+    return n - 2;
+}
+
+static int threads(void) { return entries("/proc/self/task"); }
+
+static void sleep_until(double at) {
+    double left = at - now_s();
+    if (left > 0) usleep((useconds_t)(left * 1e6));
+}
+
+static void fail(const char *what, const char *which) {
+    fprintf(stderr, "load: %s: %s\n", what, which);
+    exit(2);
+}
+
+/* A warning or an error of a pipeline is told; the test decides. */
+static GstBusSyncReply on_message(GstBus *bus, GstMessage *m, gpointer user) {
+    (void)bus, (void)user;
+    GError *e = NULL;
+    gchar *debug = NULL;
+    if (GST_MESSAGE_TYPE(m) == GST_MESSAGE_ERROR) gst_message_parse_error(m, &e, &debug);
+    if (GST_MESSAGE_TYPE(m) == GST_MESSAGE_WARNING) gst_message_parse_warning(m, &e, &debug);
+    if (e != NULL) fprintf(stderr, "%s: %s (%s)\n", GST_OBJECT_NAME(m->src), e->message, debug ? debug : "");
+    g_clear_error(&e);
+    g_free(debug);
+    return GST_BUS_DROP;
+}
+
+static GstElement *make(const char *factory) {
+    GstElement *e = gst_element_factory_make(factory, NULL);
+    if (e == NULL) fail("no such element", factory);
+    return e;
+}
+
+static void set_all(GstElement *e, char **props, int n) {
+    for (int i = 0; i < n; i++) {
+        char *eq = strchr(props[i], '=');
+        if (eq == NULL) fail("not PROP=VALUE", props[i]);
+        *eq = 0;
+        gst_util_set_object_arg(G_OBJECT(e), props[i], eq + 1);
+        *eq = '=';
+    }
+}
+
+/* join makes pipeline i of two elements; a NULL property is not set. */
+static void join(int i, GstElement *from, GstElement *to) {
+    GstBus *bus;
+    pipes[i] = gst_pipeline_new(NULL);
+    bus = gst_pipeline_get_bus(GST_PIPELINE(pipes[i]));
+    gst_bus_set_sync_handler(bus, on_message, NULL, NULL);
+    gst_object_unref(bus);
+    gst_bin_add_many(GST_BIN(pipes[i]), from, to, NULL);
+    if (!gst_element_link(from, to)) fail("cannot link", GST_ELEMENT_NAME(to));
+    sources[i] = from;
+}
+
+static GstElement *feeder(void) {
+    GstElement *e = make("appsrc");
+    g_object_set(e, "is-live", TRUE, "format", GST_FORMAT_TIME, "do-timestamp", TRUE, "max-bytes", (guint64)0, "block", FALSE, NULL);
+    return e;
+}
+
+static gboolean has(GstElement *e, const char *property) {
+    return g_object_class_find_property(G_OBJECT_GET_CLASS(e), property) != NULL;
+}
+
+static void set_uri(GstElement *e, const char *host, int port, gboolean listen) {
+    gchar *uri = listen ? g_strdup_printf("srt://%s:%d?mode=listener", host, port) : g_strdup_printf("srt://%s:%d", host, port);
+    if (has(e, "uri")) g_object_set(e, "uri", uri, NULL);
+    g_free(uri);
+}
+
+static void play(int n) {
+    for (int i = 0; i < n; i++)
+        if (gst_element_set_state(pipes[i], GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) fail("cannot play", GST_ELEMENT_NAME(sources[i]));
+}
+
+static void stop(int n) {
+    for (int i = 0; i < n; i++) {
+        gst_element_set_state(pipes[i], GST_STATE_NULL);
+        gst_object_unref(pipes[i]);
+    }
+}
+
+static guint64 total(int n) {
+    guint64 sum = 0;
+    for (int i = 0; i < n; i++) sum += atomic_load(&bytes[i]);
+    return sum;
+}
+
+static GstBuffer *packet(void) {
+    return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, payload, MESSAGE, 0, MESSAGE, NULL, NULL);
+}
+
+/* push gives every pipeline what is due in one tick. */
+static void push(int n, int count, gboolean lists) {
+    for (int i = 0; i < n; i++) {
+        if (lists) {
+            GstBufferList *l = gst_buffer_list_new_sized(count);
+            for (int k = 0; k < count; k++) gst_buffer_list_add(l, packet());
+            gst_app_src_push_buffer_list(GST_APP_SRC(sources[i]), l);
+        } else {
+            for (int k = 0; k < count; k++) gst_app_src_push_buffer(GST_APP_SRC(sources[i]), packet());
+        }
+        atomic_fetch_add(&bytes[i], (unsigned long long)count * MESSAGE);
+    }
+}
+
+static int run_send(int argc, char **argv) {
+    if (argc < 9) fail("usage", "send FACTORY HOST PORT N MBPS SECS LIST [PROP=VALUE ...]");
+    int port = atoi(argv[4]), n = atoi(argv[5]), most = 0;
+    double mbps = atof(argv[6]), secs = atof(argv[7]), warm = 2, sent = 0, cpu = 0, began, measured = 0;
+    gboolean lists = atoi(argv[8]);
+    guint64 before = 0;
+    for (int i = 0; i < n; i++) {
+        GstElement *sink = make(argv[2]);
+        g_object_set(sink, "sync", FALSE, NULL);
+        set_uri(sink, argv[3], port + i, FALSE);
+        set_all(sink, argv + 9, argc - 9);
+        join(i, feeder(), sink);
+    }
+    play(n);
+    began = now_s();
+    for (int tick = 0;; tick++) {
+        double t = tick * (TICK_US / 1e6);
+        sleep_until(began + t);
+        double due = t * mbps * 1e6 / 8 / MESSAGE;
+        int count = (int)(due - sent);
+        if (count > 0) {
+            push(n, count, lists);
+            sent += count;
+        }
+        if (measured == 0 && t >= warm) {
+            measured = now_s();
+            cpu = cpu_s();
+            before = total(n);
+        }
+        if (tick % 100 == 0) most = MAX(most, threads());
+        if (t >= warm + secs) break;
+    }
+    cpu = cpu_s() - cpu;
+    measured = now_s() - measured;
+    printf("{\"cpu\":%.3f,\"secs\":%.3f,\"bytes\":%" G_GUINT64_FORMAT ",\"threads\":%d}\n", cpu, measured, total(n) - before, most);
+    fflush(stdout);
+    usleep(500000);
+    stop(n);
+    return 0;
+}
+
+static GstPadProbeReturn count_buffers(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
+    (void)pad;
+    gsize size = 0;
+    if (info->type & GST_PAD_PROBE_TYPE_BUFFER_LIST)
+        size = gst_buffer_list_calculate_size(GST_PAD_PROBE_INFO_BUFFER_LIST(info));
+    else
+        size = gst_buffer_get_size(GST_PAD_PROBE_INFO_BUFFER(info));
+    atomic_fetch_add((atomic_ullong *)user, size);
+    return GST_PAD_PROBE_OK;
+}
+
+static GstElement *counter(int i) {
+    GstElement *sink = make("fakesink");
+    GstPad *pad = gst_element_get_static_pad(sink, "sink");
+    g_object_set(sink, "sync", FALSE, "async", FALSE, "enable-last-sample", FALSE, NULL);
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER | GST_PAD_PROBE_TYPE_BUFFER_LIST, count_buffers, &bytes[i], NULL);
+    gst_object_unref(pad);
+    return sink;
+}
+
+static gboolean all_flow(int n) {
+    for (int i = 0; i < n; i++)
+        if (atomic_load(&bytes[i]) == 0) return FALSE;
+    return TRUE;
+}
+
+static int run_recv(int argc, char **argv) {
+    if (argc < 7) fail("usage", "recv FACTORY HOST PORT N SECS [PROP=VALUE ...]");
+    int port = atoi(argv[4]), n = atoi(argv[5]), most = 0;
+    double secs = atof(argv[6]), until = now_s() + 15, began, cpu;
+    guint64 before;
+    for (int i = 0; i < n; i++) {
+        GstElement *src = make(argv[2]);
+        set_uri(src, argv[3], port + i, TRUE);
+        set_all(src, argv + 7, argc - 7);
+        join(i, src, counter(i));
+    }
+    play(n);
+    fprintf(stderr, "ready\n");
+    while (!all_flow(n) && now_s() < until) usleep(20000);
+    if (!all_flow(n)) fail("no data on some of the sources", argv[2]);
+    usleep(1500000);
+    began = now_s(), cpu = cpu_s(), before = total(n);
+    while (now_s() < began + secs) {
+        usleep(200000);
+        most = MAX(most, threads());
+    }
+    cpu = cpu_s() - cpu;
+    printf("{\"cpu\":%.3f,\"secs\":%.3f,\"bytes\":%" G_GUINT64_FORMAT ",\"threads\":%d}\n", cpu, now_s() - began, total(n) - before, most);
+    fflush(stdout);
+    stop(n);
+    return 0;
+}
+
+/* run_idle counts threads of N listening sinks and N listening sources that
+ * nobody calls; fakesink and fakesrc in their place give what the pipelines
+ * themselves take. */
+static int run_idle(int argc, char **argv) {
+    if (argc < 6) fail("usage", "idle SOURCE SINK N PORT");
+    int n = atoi(argv[4]), port = atoi(argv[5]), before = threads(), most = 0;
+    for (int i = 0; i < n; i++) {
+        GstElement *sink = make(argv[3]), *src = make(argv[2]);
+        set_uri(sink, "127.0.0.1", port + 2 * i, TRUE);
+        set_uri(src, "127.0.0.1", port + 2 * i + 1, TRUE);
+        if (!has(src, "uri")) g_object_set(src, "is-live", TRUE, "do-timestamp", TRUE, "format", GST_FORMAT_TIME, "sizetype", 2, "sizemax", 188, "datarate", 1880, NULL);
+        g_object_set(sink, "sync", FALSE, "async", FALSE, NULL);
+        join(2 * i, feeder(), sink);
+        join(2 * i + 1, src, counter(2 * i + 1));
+    }
+    play(2 * n);
+    for (int k = 0; k < 20; k++) {
+        usleep(50000);
+        most = MAX(most, threads());
+    }
+    printf("{\"before\":%d,\"threads\":%d,\"fds\":%d}\n", before, most, entries("/proc/self/fd"));
+    fflush(stdout);
+    stop(2 * n);
+    return 0;
+}
+
+/* A stamped packet: its number and the instant it was handed in. */
+struct stamp { guint64 seq, at_ns; };
+
+static guint64 monotonic_ns(void) {
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (guint64)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+static GstPadProbeReturn write_stamp(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
+    static guint64 seq;
+    GstMapInfo map;
+    GstBuffer *b = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
+    (void)pad, (void)user;
+    if (gst_buffer_map(b, &map, GST_MAP_WRITE)) {
+        struct stamp s = { seq++, monotonic_ns() };
+        memcpy(map.data, &s, sizeof s);
+        gst_buffer_unmap(b, &map);
+    }
+    info->data = b;
+    return GST_PAD_PROBE_OK;
+}
+
+/* run_stamp stamps each packet in the streaming thread, right before the sink
+ * takes it: what is then measured is the element, not the wait for a thread. */
+static int run_stamp(int argc, char **argv) {
+    if (argc < 6) fail("usage", "stamp FACTORY URI COUNT RATE");
+    int count = atoi(argv[4]);
+    double rate = atof(argv[5]), began;
+    GstElement *sink = make(argv[2]), *src = feeder();
+    GstPad *pad = gst_element_get_static_pad(sink, "sink");
+    g_object_set(sink, "uri", argv[3], "sync", FALSE, NULL);
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, write_stamp, NULL, NULL);
+    gst_object_unref(pad);
+    join(0, src, sink);
+    play(1);
+    began = now_s() + 0.5;
+    for (int i = 0; i < count; i++) {
+        sleep_until(began + i / rate);
+        gst_app_src_push_buffer(GST_APP_SRC(src), gst_buffer_new_allocate(NULL, MESSAGE, NULL));
+    }
+    sleep_until(now_s() + 1);
+    stop(1);
+    return 0;
+}
+
+static GstPadProbeReturn read_stamp(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
+    GstElement *sink = user;
+    GstBuffer *b = GST_PAD_PROBE_INFO_BUFFER(info);
+    struct stamp s = { 0, 0 };
+    guint64 arrived = monotonic_ns();
+    (void)pad;
+    gst_buffer_extract(b, 0, &s, sizeof s);
+    printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT " %d\n", s.seq, s.at_ns,
+           GST_BUFFER_PTS_IS_VALID(b) ? (gint64)(GST_BUFFER_PTS(b) + gst_element_get_base_time(sink)) : (gint64)-1, arrived,
+           GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DISCONT) ? 1 : 0);
+    return GST_PAD_PROBE_OK;
+}
+
+static int run_clock(int argc, char **argv) {
+    if (argc < 5) fail("usage", "clock FACTORY URI SECS");
+    GstElement *src = make(argv[2]), *sink = make("fakesink");
+    GstClock *clock = gst_system_clock_obtain();
+    GstPad *pad = gst_element_get_static_pad(sink, "sink");
+    g_object_set(clock, "clock-type", GST_CLOCK_TYPE_MONOTONIC, NULL);
+    g_object_set(src, "uri", argv[3], NULL);
+    g_object_set(sink, "sync", FALSE, "async", FALSE, NULL);
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, read_stamp, sink, NULL);
+    gst_object_unref(pad);
+    join(0, src, sink);
+    gst_pipeline_use_clock(GST_PIPELINE(pipes[0]), clock);
+    play(1);
+    fprintf(stderr, "ready\n");
+    sleep_until(now_s() + atof(argv[4]));
+    stop(1);
+    gst_object_unref(clock);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    gst_init(NULL, NULL);
+    if (argc > 1 && !strcmp(argv[1], "send")) return run_send(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "recv")) return run_recv(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "idle")) return run_idle(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "stamp")) return run_stamp(argc, argv);
+    if (argc > 1 && !strcmp(argv[1], "clock")) return run_clock(argc, argv);
+    fail("usage", "load send|recv|idle|stamp|clock ...");
+    return 2;
+}
