@@ -54,7 +54,7 @@ func TestSecondCallerReplacesTheFirst(t *testing.T) {
 	if n := src.count("connection-removed"); n != 0 {
 		t.Errorf("%d times connection-removed", n)
 	}
-	if st := first.Write(messages(0, 1)); st != element.Failed {
+	if _, st := first.Write(messages(0, 1)); st != element.Failed {
 		t.Errorf("the replaced one: Write = %v", st)
 	}
 }
@@ -183,20 +183,26 @@ func TestWaitForConnection(t *testing.T) {
 		if err := snk.set.SetBool(props.WaitForConnection, false); err != nil {
 			t.Fatal(err)
 		}
-		if st := snk.Write(messages(0, 1)); st != element.OK {
+		if _, st := snk.Write(messages(0, 1)); st != element.OK {
 			t.Errorf("%s: dropping: Write = %v", name, st)
 		}
 		if err := snk.set.SetBool(props.WaitForConnection, true); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan element.Status)
-		go func() { done <- snk.Write(messages(0, 1)) }()
+		go func() {
+			_, st := snk.Write(messages(0, 1))
+			done <- st
+		}()
 		snk.Unlock()
 		if st := <-done; st != element.Flushing {
 			t.Errorf("%s: unlocked: Write = %v", name, st)
 		}
 		snk.UnlockStop()
-		go func() { done <- snk.Write(messages(0, 1)) }()
+		go func() {
+			_, st := snk.Write(messages(0, 1))
+			done <- st
+		}()
 		stop(t, snk)
 		if st := <-done; st != element.Flushing {
 			t.Errorf("%s: stopped: Write = %v", name, st)
@@ -209,7 +215,10 @@ func TestWaitForConnection(t *testing.T) {
 	snk, src := newSink(t, listenerURI(port, "")), newSource(t, callerURI(port, ""))
 	start(t, snk)
 	done := make(chan element.Status)
-	go func() { done <- snk.Write(messages(0, 1)) }()
+	go func() {
+		_, st := snk.Write(messages(0, 1))
+		done <- st
+	}()
 	start(t, src)
 	if st := <-done; st != element.OK {
 		t.Errorf("Write = %v", st)
