@@ -1,7 +1,6 @@
 package element_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +84,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	start(t, snk)
 	start(t, src)
 	snk.want(t, "added", 1)
+	wantSoon(t, "the caller to be connected", func() bool { return len(src.Stats().Conns) == 1 })
 	r.cut()
 	snk.want(t, "removed", 1)
 	src.want(t, "error peer idle", 1)
@@ -120,13 +120,6 @@ func TestStartRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", c.uri, r)
 		}
 	}
-	port := freePort(t)
-	l, err := srtcore.Listen(context.Background(), "127.0.0.1:0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_ = port
 	busy := loopback(t).LocalAddr().String()
 	r := startError(t, newSource(t, "srt://"+busy+"?mode=listener"))
 	if r.Code != element.Busy || !strings.Contains(r.Text, busy) || !strings.Contains(r.Text, "another port") {

@@ -112,7 +112,7 @@ func TestSlowCallerHurtsNobodyElse(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			leakCheck(t)
 			port := freePort(t)
-			snk := newSink(t, listenerURI(port, "&caller-backlog=200&slow-caller="+what))
+			snk := newSink(t, listenerURI(port, "&caller-backlog=100&slow-caller="+what))
 			r := newRelay(t, port, nil)
 			good, slow := newSource(t, callerURI(port, "")), newSource(t, callerURI(r.port(), ""))
 			start(t, snk)
@@ -122,9 +122,9 @@ func TestSlowCallerHurtsNobodyElse(t *testing.T) {
 			r.cut()
 			var reader sync.WaitGroup
 			reader.Go(func() { good.wantMessages(t, 0, 600) })
-			for i := 0; i < 600; i += 3 {
-				snk.wantWrite(t, messages(i, i+3))
-				n := i + 3
+			for i := 0; i < 600; i += 50 {
+				snk.wantWrite(t, messages(i, i+50))
+				n := i + 50
 				wantSoon(t, "the good caller to have it", func() bool { return good.Stats().Total >= uint64(n*1316) })
 			}
 			reader.Wait()
