@@ -18,11 +18,13 @@ import (
 
 //export srtgoNew
 func srtgoNew(object *C.GstElement, side C.int) (h C.SrtGoHandle) {
-	var e *elem
-	defer func() { e.rescueVoid("new") }()
+	defer func() {
+		if recover() != nil { // an element half made cannot post
+			h = 0
+		}
+	}()
 	enter("new")
-	e = newElem(object, props.Side(side))
-	return register(e)
+	return register(newElem(object, props.Side(side)))
 }
 
 //export srtgoFree
@@ -145,8 +147,8 @@ func srtgoWrite(h C.SrtGoHandle, in *C.SrtGoSegment, n C.int, taken *C.int) (res
 	defer e.rescue("write", &result)
 	enter("write")
 	msgs := goSegments(e.segments[:0], unsafe.Slice(in, n))
-	status := e.sink.Write(msgs)
-	*taken = n
+	done, status := e.sink.Write(msgs)
+	*taken = C.int(done)
 	clear(msgs)
 	return statusCode(status)
 }
@@ -158,7 +160,9 @@ func srtgoSetHeaders(h C.SrtGoHandle, in *C.SrtGoSegment, n C.int) (result C.int
 	enter("set_caps")
 	var headers [][]byte
 	for _, m := range goSegments(nil, unsafe.Slice(in, n)) {
-		headers = append(headers, append([]byte(nil), m...))
+		if len(m) > 0 {
+			headers = append(headers, m) // SetHeaders copies
+		}
 	}
 	e.sink.SetHeaders(headers)
 	return C.SRTGO_OK
@@ -167,9 +171,7 @@ func srtgoSetHeaders(h C.SrtGoHandle, in *C.SrtGoSegment, n C.int) (result C.int
 // goSegments views C's memory for the time of a call.
 func goSegments(dst [][]byte, in []C.SrtGoSegment) [][]byte {
 	for i := range in {
-		if in[i].len > 0 {
-			dst = append(dst, unsafe.Slice((*byte)(in[i].data), in[i].len))
-		}
+		dst = append(dst, unsafe.Slice((*byte)(in[i].data), in[i].len))
 	}
 	return dst
 }

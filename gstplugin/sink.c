@@ -45,6 +45,10 @@ batch_add (Batch * batch, GstBuffer * buffer)
 
   if (!gst_buffer_map (buffer, &batch->map[i], GST_MAP_READ))
     return FALSE;
+  if (!batch->map[i].size) {    /* SRT has no empty messages */
+    gst_buffer_unmap (buffer, &batch->map[i]);
+    return TRUE;
+  }
   batch->buffer[i] = buffer;
   batch->segment[i].data = batch->map[i].data;
   batch->segment[i].len = batch->map[i].size;
@@ -95,17 +99,14 @@ send (GstSrtGoSink * self, SrtGoSegment * segments, guint n)
 static GstFlowReturn
 render (GstBaseSink * sink, GstBuffer * buffer)
 {
-  GstSrtGoSink *self = SELF (sink);
-  GstMapInfo map;
-  SrtGoSegment segment;
   GstFlowReturn flow;
+  Batch batch;
 
-  if (!gst_buffer_map (buffer, &map, GST_MAP_READ))
-    return unreadable (self);
-  segment.data = map.data;
-  segment.len = map.size;
-  flow = send (self, &segment, 1);
-  gst_buffer_unmap (buffer, &map);
+  batch.n = 0;
+  if (!batch_add (&batch, buffer))
+    return unreadable (SELF (sink));
+  flow = send (SELF (sink), batch.segment, batch.n);
+  batch_clear (&batch);
   return flow;
 }
 

@@ -1,7 +1,6 @@
 package element_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ func TestWrongPassphraseIsAnErrorAtOnce(t *testing.T) {
 	if r.Code != element.NotAuthorized || r.ReasonCode != int(srtcore.RejBadSecret) || !strings.Contains(r.Text, "passphrase") {
 		t.Errorf("report %+v", r)
 	}
-	if st := snk.Write(messages(0, 1)); st != element.Failed {
+	if _, st := snk.Write(messages(0, 1)); st != element.Failed {
 		t.Errorf("Write = %v", st)
 	}
 	if n := snk.count("warning bad secret"); n != 0 {
@@ -85,6 +84,7 @@ func TestSilentPeerIsNoticed(t *testing.T) {
 	start(t, snk)
 	start(t, src)
 	snk.want(t, "added", 1)
+	wantSoon(t, "the caller to be connected", func() bool { return len(src.Stats().Conns) == 1 })
 	r.cut()
 	snk.want(t, "removed", 1)
 	src.want(t, "error peer idle", 1)
@@ -120,13 +120,6 @@ func TestStartRefuses(t *testing.T) {
 			t.Errorf("%s: %+v", c.uri, r)
 		}
 	}
-	port := freePort(t)
-	l, err := srtcore.Listen(context.Background(), "127.0.0.1:0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_ = port
 	busy := loopback(t).LocalAddr().String()
 	r := startError(t, newSource(t, "srt://"+busy+"?mode=listener"))
 	if r.Code != element.Busy || !strings.Contains(r.Text, busy) || !strings.Contains(r.Text, "another port") {

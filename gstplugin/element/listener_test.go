@@ -54,7 +54,7 @@ func TestSecondCallerReplacesTheFirst(t *testing.T) {
 	if n := src.count("connection-removed"); n != 0 {
 		t.Errorf("%d times connection-removed", n)
 	}
-	if st := first.Write(messages(0, 1)); st != element.Failed {
+	if _, st := first.Write(messages(0, 1)); st != element.Failed {
 		t.Errorf("the replaced one: Write = %v", st)
 	}
 }
@@ -112,7 +112,7 @@ func TestSlowCallerHurtsNobodyElse(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			leakCheck(t)
 			port := freePort(t)
-			snk := newSink(t, listenerURI(port, "&caller-backlog=200&slow-caller="+what))
+			snk := newSink(t, listenerURI(port, "&caller-backlog=100&slow-caller="+what))
 			r := newRelay(t, port, nil)
 			good, slow := newSource(t, callerURI(port, "")), newSource(t, callerURI(r.port(), ""))
 			start(t, snk)
@@ -122,9 +122,9 @@ func TestSlowCallerHurtsNobodyElse(t *testing.T) {
 			r.cut()
 			var reader sync.WaitGroup
 			reader.Go(func() { good.wantMessages(t, 0, 600) })
-			for i := 0; i < 600; i += 3 {
-				snk.wantWrite(t, messages(i, i+3))
-				n := i + 3
+			for i := 0; i < 600; i += 50 {
+				snk.wantWrite(t, messages(i, i+50))
+				n := i + 50
 				wantSoon(t, "the good caller to have it", func() bool { return good.Stats().Total >= uint64(n*1316) })
 			}
 			reader.Wait()
@@ -183,20 +183,26 @@ func TestWaitForConnection(t *testing.T) {
 		if err := snk.set.SetBool(props.WaitForConnection, false); err != nil {
 			t.Fatal(err)
 		}
-		if st := snk.Write(messages(0, 1)); st != element.OK {
+		if _, st := snk.Write(messages(0, 1)); st != element.OK {
 			t.Errorf("%s: dropping: Write = %v", name, st)
 		}
 		if err := snk.set.SetBool(props.WaitForConnection, true); err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan element.Status)
-		go func() { done <- snk.Write(messages(0, 1)) }()
+		go func() {
+			_, st := snk.Write(messages(0, 1))
+			done <- st
+		}()
 		snk.Unlock()
 		if st := <-done; st != element.Flushing {
 			t.Errorf("%s: unlocked: Write = %v", name, st)
 		}
 		snk.UnlockStop()
-		go func() { done <- snk.Write(messages(0, 1)) }()
+		go func() {
+			_, st := snk.Write(messages(0, 1))
+			done <- st
+		}()
 		stop(t, snk)
 		if st := <-done; st != element.Flushing {
 			t.Errorf("%s: stopped: Write = %v", name, st)
@@ -209,7 +215,10 @@ func TestWaitForConnection(t *testing.T) {
 	snk, src := newSink(t, listenerURI(port, "")), newSource(t, callerURI(port, ""))
 	start(t, snk)
 	done := make(chan element.Status)
-	go func() { done <- snk.Write(messages(0, 1)) }()
+	go func() {
+		_, st := snk.Write(messages(0, 1))
+		done <- st
+	}()
 	start(t, src)
 	if st := <-done; st != element.OK {
 		t.Errorf("Write = %v", st)

@@ -116,6 +116,9 @@ func (r *run) recovered() {
 		Text:  fmt.Sprintf("Internal error: %v. Please report it", p),
 		Debug: string(debug.Stack()),
 	})
+	for _, q := range r.peers() {
+		_ = q.conn.Abort()
+	}
 }
 
 // emit calls the Host from one of the run's goroutines.

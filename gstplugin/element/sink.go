@@ -47,24 +47,27 @@ func (s *Sink) currentHeaders() [][]byte {
 
 // Write sends messages, each split into packets if it is longer than one. While
 // nobody is connected it waits, or drops them with wait-for-connection=false.
-// The messages are copied.
-func (s *Sink) Write(msgs [][]byte) Status {
+// The messages are copied. Flushing comes with how many messages were done with
+// by then; the rest may be written again.
+func (s *Sink) Write(msgs [][]byte) (done int, st Status) {
 	r := s.current()
 	if r == nil {
-		return Flushing
+		return 0, Flushing
 	}
 	if r.cfg.Mode == props.ModeCaller {
 		return s.writeOne(r, msgs)
 	}
 	peers, status := r.toWrite()
-	if status != OK || peers == nil {
-		return status
+	if status != OK {
+		return 0, status
 	}
 	for _, p := range peers {
 		s.offer(r, p, msgs)
 	}
-	s.written = time.Now()
-	return OK
+	if len(peers) > 0 {
+		s.written = time.Now()
+	}
+	return len(msgs), OK
 }
 
 // toWrite waits for somebody to write to. Nobody and OK: drop it.
@@ -88,11 +91,14 @@ func (r *run) toWrite() ([]*peer, Status) {
 
 // writeOne writes to the one peer of a caller, and waits for room there. What a
 // connection did not take before it ended, the next one gets.
-func (s *Sink) writeOne(r *run, msgs [][]byte) Status {
+func (s *Sink) writeOne(r *run, msgs [][]byte) (done int, st Status) {
 	for {
 		peers, status := r.toWrite()
-		if status != OK || peers == nil {
-			return status
+		if status != OK {
+			return done, status
+		}
+		if len(peers) == 0 {
+			return len(msgs), OK
 		}
 		p := peers[len(peers)-1]
 		if !p.greeted {
@@ -102,11 +108,11 @@ func (s *Sink) writeOne(r *run, msgs [][]byte) Status {
 			}
 			p.greeted = true
 		}
-		n, err := s.push(p, msgs)
+		n, err := s.push(p, msgs[done:])
 		if err == nil {
-			return OK
+			return len(msgs), OK
 		}
-		msgs = msgs[n:]
+		done += n
 		r.forget(p, err)
 	}
 }

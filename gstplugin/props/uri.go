@@ -15,9 +15,8 @@ const hidden = "(hidden)"
 type parsedURI struct {
 	raw        string // secrets hidden
 	host, port string
-	values     map[string]value  // of properties, by name
-	core       []coreOption      // options for srtcore, in their order
-	secret     map[string]string // by key
+	values     map[string]value // of properties, by name
+	core       []coreOption     // options for srtcore, in their order
 	warnings   []string
 }
 
@@ -226,6 +225,7 @@ func (u *parsedURI) setCore(key, text string, p *Spec) {
 	}
 	if p != nil && p.Secret && text == hidden {
 		u.core = append(u.core, coreOption{key, text}) // see reveal
+		u.values[p.Name] = value{text: text}
 		return
 	}
 	t, err := readCore([]coreOption{{key, text}})
