@@ -194,6 +194,56 @@ func small(c *srtcore.Config) {
 	c.SndDropDelay = -1
 }
 
+func TestTryWriteBatch(t *testing.T) {
+	r := newRig(t, srtcore.RuntimeConfig{})
+	a, b := r.pair(func(c *srtcore.Config) { c.RcvLatency, c.PeerLatency = 200*time.Millisecond, 200*time.Millisecond })
+	msgs := [][]byte{[]byte("one"), nil, []byte("two"), make([]byte, 2000), []byte("three")}
+	made := time.Now() // after the handshake, which no message is older than
+	wantSoon(t, "some time to pass", func() bool { return time.Since(made) > 30*time.Millisecond })
+	n, err := a.TryWriteBatch(msgs, made)
+	if _, ok := errors.AsType[*srtcore.MessageSizeError](err); n != 3 || !ok {
+		t.Errorf("TryWriteBatch = %d, %v", n, err)
+	}
+	if n, err = a.TryWriteBatch(msgs[4:], time.Time{}); n != 1 || err != nil {
+		t.Errorf("TryWriteBatch = %d, %v", n, err)
+	}
+	got := make([]byte, 100)
+	var sources [3]time.Time
+	for i, want := range []string{"one", "two", "three"} {
+		k, info, err := b.ReadMessage(got)
+		if err != nil || string(got[:k]) != want {
+			t.Fatalf("read %q, %v, want %q", got[:k], err, want)
+		}
+		sources[i] = info.Source
+	}
+	if d := sources[1].Sub(sources[0]); d != 0 {
+		t.Errorf("messages of one batch are %v apart", d)
+	}
+	if d := sources[2].Sub(sources[1]); d < 30*time.Millisecond {
+		t.Errorf("a batch dated 30 ms back is only %v older", d)
+	}
+	a.Close()
+	if n, err := a.TryWriteBatch(msgs[:1], time.Time{}); n != 0 || !errors.Is(err, srtcore.ErrClosed) {
+		t.Errorf("after Close: %d, %v", n, err)
+	}
+}
+
+func TestTryWriteBatchDoesNotWait(t *testing.T) {
+	r := newRig(t, srtcore.RuntimeConfig{})
+	a, _ := r.pair(small)
+	msgs := [][]byte{message(1, 0), message(1, 1), message(1, 2)}
+	wantSoon(t, "the queue to fill", func() bool {
+		n, err := a.TryWriteBatch(msgs, time.Time{})
+		if err == nil && n > 0 {
+			return false
+		}
+		if n != 0 || !errors.Is(err, srtcore.ErrAgain) {
+			t.Errorf("TryWriteBatch = %d, %v", n, err)
+		}
+		return true
+	})
+}
+
 func TestWriteBlocksAndTimesOut(t *testing.T) {
 	r := newRig(t, srtcore.RuntimeConfig{})
 	a, _ := r.pair(small)

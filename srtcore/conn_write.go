@@ -51,6 +51,36 @@ func (c *Conn) tryWrite(b []byte, origin mono.Time) error {
 	return writeError(c.lc.Write(b, origin))
 }
 
+// TryWriteBatch sends each b[i] as one message that was made at source, as
+// WriteMessage does, but never waits: n of them were taken, and ErrAgain means
+// that there was room for none. One that is too long ends the batch with a
+// *MessageSizeError; an empty one is taken and not sent.
+func (c *Conn) TryWriteBatch(b [][]byte, source time.Time) (n int, err error) {
+	origin := loop.Now()
+	if !source.IsZero() {
+		origin = max(origin.Add(time.Until(source)), c.since)
+	}
+	for n < len(b) {
+		if len(b[n]) == 0 {
+			n++
+			continue
+		}
+		run := b[n : n+c.run(b[n:])]
+		if len(run) == 0 {
+			return n, c.checkSize(b[n])
+		}
+		took, err := c.lc.WriteBatch(run, origin)
+		n += took
+		if err == loop.ErrAgain && n > 0 {
+			return n, nil
+		}
+		if err != nil || took < len(run) {
+			return n, writeError(err)
+		}
+	}
+	return n, nil
+}
+
 func (c *Conn) checkSize(b []byte) error {
 	if len(b) > c.maxPayload {
 		return &MessageSizeError{Size: len(b), Max: c.maxPayload}

@@ -15,9 +15,11 @@ type RuntimeConfig struct {
 	// own. 0: one below four CPUs, else one and another for every four, at most
 	// four. One loop carries several hundred megabits per second.
 	Shards int
-	// Tick is how often a loop wakes while data flows; it then sends, receives
-	// and delivers all that is due. A longer one costs less CPU time, adds as much
-	// delay, and makes longer bursts. 0: one millisecond. At most 10 ms.
+	// Tick is about how often a loop wakes while data is delivered; it then sends,
+	// receives and delivers all that is due. A loop that only sends collects what
+	// was written every one to three ticks, up to a tenth of the latency. A longer
+	// tick costs less CPU time, adds as much delay, and makes longer bursts. 0: one
+	// millisecond. At most 10 ms.
 	Tick time.Duration
 	// NoGSO sends every packet as a datagram of its own instead of handing the
 	// kernel trains of them. Some kernels and drivers damage trains without

@@ -68,10 +68,14 @@ func (p *pace) told(now time.Time, rtt time.Duration) {
 	p.rtt, p.askedRTT, p.mustAsk = rtt, now, false
 }
 
-// mayNow is for one message that cannot wait. Asking for the round trip time is
-// waiting, too: it is done once, and when something looks late.
-func (p *pace) mayNow(now time.Time, buffered int) bool {
-	return !p.askedRTT.IsZero() && p.may(now, buffered) && !p.mustAsk
+// roomNow is how many messages that cannot wait may be sent. Asking for the
+// round trip time is waiting, too: it is done once, and when something looks
+// late.
+func (p *pace) roomNow(now time.Time, buffered int) int {
+	if p.askedRTT.IsZero() || !p.may(now, buffered) || p.mustAsk {
+		return 0
+	}
+	return p.limit - buffered + 1
 }
 
 // may learns from what was acknowledged and reports whether more may be sent.

@@ -76,19 +76,19 @@ func TestPaceLeavesAStreamAlone(t *testing.T) {
 func TestPaceAsksForTheRoundTripTimeOnlyWhenItMatters(t *testing.T) {
 	const rtt = 50 * time.Millisecond
 	l := &link{p: &pace{limit: firstOfStream}, now: time.Unix(1000, 0), rtt: rtt}
-	if l.p.mayNow(l.now, 0) {
+	if l.p.roomNow(l.now, 0) > 0 {
 		t.Error("a message goes before the round trip time was asked for once")
 	}
 	l.p.told(l.now, rtt)
 	l.run(1e5, 400, time.Minute)
-	if !l.p.mayNow(l.now, 0) {
+	if l.p.roomNow(l.now, 0) == 0 {
 		t.Error("asks although nothing is late")
 	}
 	l.p.add(l.now, 1)
-	if !l.p.mayNow(l.now.Add(rtt+2*mostLate), 1) {
+	if l.p.roomNow(l.now.Add(rtt+2*mostLate), 1) == 0 {
 		t.Error("asks before it is known how late")
 	}
-	if l.p.mayNow(l.now.Add(rtt+3*mostLate), 0) {
+	if l.p.roomNow(l.now.Add(rtt+3*mostLate), 0) > 0 {
 		t.Error("does not ask when something is late")
 	}
 }

@@ -45,37 +45,35 @@ func (s *srtSink) WriteBatch(msgs [][]byte) error {
 	return nil
 }
 
-// TryWrite takes one message that needs no cutting, if there is room for it now.
-// It is sent as one of the time when it came. What else there is to say about
-// it, an end of the connection included, is left to WriteBatch.
-func (s *srtSink) TryWrite(msg []byte, at time.Time) bool {
-	buffered := s.c.Buffered()
-	if len(msg) > s.c.MaxPayload() || buffered >= roomForOne {
-		return false
+// TryWrite takes the first of msgs that need no cutting and for which there is
+// room now, and returns how many. They are sent as of the time when they came.
+// What else there is to say about them, an end of the connection included, is
+// left to WriteBatch.
+func (s *srtSink) TryWrite(msgs [][]byte, at time.Time) int {
+	n, limit := 0, s.c.MaxPayload()
+	for n < len(msgs) && len(msgs[n]) <= limit {
+		n++
 	}
 	now := time.Now()
-	if s.pace != nil && !s.pace.mayNow(now, buffered) {
-		return false
+	if s.pace != nil {
+		n = min(n, s.pace.roomNow(now, s.c.Buffered()))
+	}
+	if n == 0 {
+		return 0
 	}
 	if now.Sub(at) > datedBack {
 		at = now
 	}
-	if _, err := s.c.WriteMessage(msg, at); err != nil {
-		return false
+	n, _ = s.c.TryWriteBatch(msgs[:n], at)
+	if s.pace != nil && n > 0 {
+		s.pace.add(now, n)
 	}
-	if s.pace != nil {
-		s.pace.add(s.pace.looked, 1)
-	}
-	return true
+	return n
 }
 
 // datedBack is how far back a message may be dated: beyond, it was held up on its
 // way here, and would be too late for the peer.
 const datedBack = 20 * time.Millisecond
-
-// roomForOne: with fewer messages under way than this a connection has room for
-// one more for sure, and writing it does not wait.
-const roomForOne = 512
 
 // UndeliveredError says that a session was closed although the peer had not
 // acknowledged everything and took nothing more.

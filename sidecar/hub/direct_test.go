@@ -13,13 +13,15 @@ import (
 func consume(ctx context.Context, r *Reader, refuse int, done chan<- []int) {
 	var got []int
 	asked := 0
-	r.Direct(func(m []byte, _ time.Time) bool {
-		if asked++; asked%refuse == 0 {
-			return false
+	r.Direct(func(msgs [][]byte, _ time.Time) (n int) {
+		for ; n < len(msgs); n++ {
+			if asked++; asked%refuse == 0 {
+				break
+			}
+			p := Payload{b: msgs[n]}
+			got = append(got, number(&p))
 		}
-		p := Payload{b: m}
-		got = append(got, number(&p))
-		return true
+		return n
 	})
 	var dst [4]*Payload
 	for {
@@ -60,10 +62,61 @@ func TestDirectAndQueuedMessagesKeepTheirOrder(t *testing.T) {
 	}
 }
 
+// publish offers batches first, as a route does.
+func publish(h *Hub, msgs [][]byte) {
+	for len(msgs) > 0 {
+		if n := h.Offer(msgs, epoch); n > 0 {
+			msgs = msgs[n:]
+			continue
+		}
+		h.Publish(msgs[0], epoch)
+		msgs = msgs[1:]
+	}
+}
+
+func TestOfferedBatchesKeepTheirOrder(t *testing.T) {
+	const n, batch = 5000, 20
+	for _, refuse := range []int{1, 7, 1 << 30} {
+		h := New()
+		done := make(chan []int)
+		r := h.Join(1<<20, nil)
+		go consume(t.Context(), r, refuse, done)
+		for i := 0; i < n; i += batch {
+			var msgs [][]byte
+			for k := range batch {
+				msgs = append(msgs, msg(i+k))
+			}
+			publish(h, msgs)
+		}
+		h.End()
+		wantRun(t, <-done, 0, n-1)
+		if s := r.Stats(); s.Read != n || s.Dropped != 0 {
+			t.Errorf("refusing every %dth: %+v", refuse, s)
+		}
+		if s := h.Stats(); s.Messages != n || s.Bytes != 8*n || s.Unheard != 0 {
+			t.Errorf("refusing every %dth: %+v", refuse, s)
+		}
+	}
+}
+
+func TestOnlyALoneReaderIsOffered(t *testing.T) {
+	h := New()
+	msgs := [][]byte{msg(0)}
+	if n := h.Offer(msgs, epoch); n != 0 {
+		t.Errorf("nobody took %d", n)
+	}
+	for range 2 {
+		h.Join(1<<20, nil).Direct(func(m [][]byte, _ time.Time) int { t.Error("asked"); return len(m) })
+	}
+	if n := h.Offer(msgs, epoch); n != 0 {
+		t.Errorf("two took %d", n)
+	}
+}
+
 func TestDirectIsNotAskedBeforeNextWaits(t *testing.T) {
 	h := New()
 	r := h.Join(1<<20, nil)
-	r.Direct(func([]byte, time.Time) bool { t.Error("asked"); return true })
+	r.Direct(func(m [][]byte, _ time.Time) int { t.Error("asked"); return len(m) })
 	for i := range 3 {
 		h.Publish(msg(i), epoch)
 	}

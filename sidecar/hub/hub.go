@@ -18,6 +18,7 @@ type Hub struct {
 	readers []*Reader
 	ended   bool
 	stats   Stats
+	one     [1][]byte // Publish's
 }
 
 // Stats is what passed a Hub.
@@ -29,6 +30,22 @@ type Stats struct {
 
 // New returns an empty Hub.
 func New() *Hub { return &Hub{} }
+
+// Offer publishes the first of msgs that a lone reader takes without its queue,
+// and returns how many. More readers may not agree on a number.
+func (h *Hub) Offer(msgs [][]byte, at time.Time) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended || len(h.readers) != 1 {
+		return 0
+	}
+	n := h.readers[0].pass(msgs, at)
+	h.stats.Messages += uint64(n)
+	for _, m := range msgs[:n] {
+		h.stats.Bytes += uint64(len(m))
+	}
+	return n
+}
 
 // Publish hands msg to the readers that take it at once, and copies it once and
 // queues it for all others. It never blocks.
@@ -44,9 +61,11 @@ func (h *Hub) Publish(msg []byte, at time.Time) {
 		h.stats.Unheard++
 		return
 	}
+	h.one[0] = msg
+	defer func() { h.one[0] = nil }()
 	var p *Payload
 	for _, r := range h.readers {
-		if r.pass(msg, at) {
+		if r.pass(h.one[:], at) == 1 {
 			continue
 		}
 		if p == nil {

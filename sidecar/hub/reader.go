@@ -22,8 +22,8 @@ type Reader struct {
 	left  bool
 	stats ReaderStats
 
-	direct func(msg []byte, at time.Time) bool // takes a message without the queue; may be nil
-	idle   bool                                // Next waits: nothing of the queue is on its way
+	direct func(msgs [][]byte, at time.Time) int // takes messages without the queue; may be nil
+	idle   bool                                  // Next waits: nothing of the queue is on its way
 
 	ready chan struct{}   // something to read, or the end
 	room  chan<- struct{} // room again, or nobody left to wait for; may be nil
@@ -40,22 +40,24 @@ type ReaderStats struct {
 
 // Direct has messages go to try instead of the queue while Next waits and the
 // queue is empty: the publisher's goroutine does the reader's work, and none
-// has to be woken. try must not wait nor keep the message; false: queue it. nil
-// ends that; after Direct returns, no earlier try is running.
-func (r *Reader) Direct(try func(msg []byte, at time.Time) bool) {
+// has to be woken. try takes the first n and must not wait nor keep them; the
+// others are queued. nil ends that; after Direct returns, no earlier try is
+// running.
+func (r *Reader) Direct(try func(msgs [][]byte, at time.Time) (n int)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.direct, r.idle = try, false
 }
 
-func (r *Reader) pass(msg []byte, at time.Time) bool {
+func (r *Reader) pass(msgs [][]byte, at time.Time) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.direct == nil || !r.idle || r.n > 0 || r.left || !r.direct(msg, at) {
-		return false
+	if r.direct == nil || !r.idle || r.n > 0 || r.left {
+		return 0
 	}
-	r.stats.Read++
-	return true
+	n := r.direct(msgs, at)
+	r.stats.Read += uint64(n)
+	return n
 }
 
 func (r *Reader) push(p *Payload) {

@@ -31,6 +31,7 @@ type Conn struct {
 	last  time.Time // when a piece was counted
 	fast  time.Time // until then it is not read on the tick
 	bell  *bell     // while it is on the tick
+	waits bool      // Read waits for the bell, or is about to
 }
 
 // Feed allows that the connection is read on the tick, or ends that.
@@ -86,6 +87,7 @@ func (c *Conn) take(p []byte) (n int, more *bell, err error) {
 	if c.broke != nil {
 		return 0, nil, c.broke
 	}
+	c.waits = c.bell != nil
 	return 0, c.bell, nil
 }
 
@@ -155,12 +157,9 @@ func (c *Conn) look(now time.Time) (came, stays bool) {
 	}
 	was := c.to
 	for c.to < roomSize {
-		n, age, err := c.s.read(c.room[c.to:])
+		n, err := c.readLocked(now)
 		if err == errNothing {
 			break
-		}
-		if n > 0 && c.to == 0 {
-			c.came = now.Add(-min(age, 2*Tick))
 		}
 		c.to += n
 		if n == 0 {
@@ -176,10 +175,23 @@ func (c *Conn) look(now time.Time) (came, stays bool) {
 	case c.to == roomSize:
 		c.fast = now.Add(fastFor)
 		c.leaveLocked()
-	case came:
+	case came && c.waits:
+		c.waits = false
 		c.bell.ring()
 	}
 	return came, c.bell != nil
+}
+
+// readLocked adds to the room what one call brings; the first bytes date it.
+func (c *Conn) readLocked(now time.Time) (int, error) {
+	if c.to > 0 {
+		return c.s.more(c.room[c.to:])
+	}
+	n, age, err := c.s.read(c.room)
+	if n > 0 {
+		c.came = now.Add(-min(age, 2*Tick))
+	}
+	return n, err
 }
 
 // SetDeadline implements net.Conn.

@@ -21,6 +21,7 @@ func (s *socket) begin() bool { return false }
 func (s *socket) end()        {}
 
 func (s *socket) read([]byte) (int, time.Duration, error) { return 0, 0, errNothing }
+func (s *socket) more([]byte) (int, error)                { return 0, errNothing }
 
 type bell struct{}
 

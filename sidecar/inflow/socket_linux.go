@@ -18,15 +18,12 @@ var errNothing = errors.New("nothing there")
 // each time.
 type socket struct {
 	conn syscall.RawConn
-	try  func(fd uintptr)
+	fd   uintptr // valid between begin and end
 
 	// Of the read in progress.
-	into  []byte
-	n     int
-	errno syscall.Errno
-	hdr   unix.Msghdr
-	iov   unix.Iovec
-	oob   [64]byte
+	hdr unix.Msghdr
+	iov unix.Iovec
+	oob [64]byte
 }
 
 func newSocket(c *net.TCPConn) (*socket, bool) {
@@ -34,14 +31,15 @@ func newSocket(c *net.TCPConn) (*socket, bool) {
 	if err != nil {
 		return nil, false
 	}
-	s := &socket{conn: conn}
-	s.try = s.receive
-	return s, true
+	return &socket{conn: conn}, true
 }
 
 // begin keeps arrivals from waking anybody: below the low-water mark the kernel
 // does not tell the poller of them.
 func (s *socket) begin() bool {
+	if s.conn.Control(func(fd uintptr) { s.fd = fd }) != nil {
+		return false
+	}
 	return s.set(unix.SO_TIMESTAMPNS, 1) && s.set(unix.SO_RCVLOWAT, roomSize)
 }
 
@@ -56,30 +54,35 @@ func (s *socket) set(option, value int) bool {
 }
 
 // read returns what is there, and how long ago it arrived; errNothing; or no
-// bytes and why, nil being the end.
+// bytes and why, nil being the end. It is called between begin and end only.
 func (s *socket) read(into []byte) (n int, age time.Duration, err error) {
-	s.into, s.n, s.errno = into, 0, 0
-	if err := s.conn.Control(s.try); err != nil {
-		return 0, 0, err
-	}
-	switch s.errno {
-	case 0:
-		return s.n, s.age(), nil
-	case unix.EAGAIN, unix.EINTR:
-		return 0, 0, errNothing
-	}
-	return 0, 0, s.errno
-}
-
-func (s *socket) receive(fd uintptr) {
-	s.iov.Base = &s.into[0]
-	s.iov.SetLen(len(s.into))
+	s.iov.Base = &into[0]
+	s.iov.SetLen(len(into))
 	s.hdr = unix.Msghdr{Iov: &s.iov, Control: &s.oob[0]}
 	s.hdr.SetIovlen(1)
 	s.hdr.SetControllen(len(s.oob))
-	n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&s.hdr)), unix.MSG_DONTWAIT)
-	s.n, s.errno = int(n), errno
+	k, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, s.fd, uintptr(unsafe.Pointer(&s.hdr)), unix.MSG_DONTWAIT)
 	s.iov.Base = nil
+	if errno != 0 {
+		return 0, 0, nothing(errno)
+	}
+	return int(k), s.age(), nil
+}
+
+// more is read without the age.
+func (s *socket) more(into []byte) (n int, err error) {
+	k, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, s.fd, uintptr(unsafe.Pointer(&into[0])), uintptr(len(into)), unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return 0, nothing(errno)
+	}
+	return int(k), nil
+}
+
+func nothing(errno syscall.Errno) error {
+	if errno == unix.EAGAIN || errno == unix.EINTR {
+		return errNothing
+	}
+	return errno
 }
 
 // age is by the kernel's time stamp; 0 if there is none, or the clock was set.

@@ -93,9 +93,6 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, end End) {
 		log.Warn("odd option", "url", end.URL(), "warning", text)
 	}
 	log.Info("request", "method", r.Method, "url", end.URL(), "remote", r.RemoteAddr)
-	if c, ok := end.(interface{ Coarse() }); ok && r.Method != http.MethodGet {
-		c.Coarse()
-	}
 	claim := &claim{}
 	if end.Listens() {
 		var err error

@@ -26,10 +26,10 @@ type (
 	// unhurried is a sink that can spread a source that waits for it: one that
 	// is a file for sure, or one that may be live.
 	unhurried interface{ TakeTime(file bool) }
-	// tryWriter is a sink that can take a message, which came at a given time,
-	// without waiting. It is never asked during WriteBatch; false: not now, or not so.
+	// tryWriter is a sink that can take messages, which came at a given time,
+	// without waiting: the first n of them. It is never asked during WriteBatch.
 	tryWriter interface {
-		TryWrite(msg []byte, at time.Time) bool
+		TryWrite(msgs [][]byte, at time.Time) (n int)
 	}
 )
 

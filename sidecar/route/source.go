@@ -114,9 +114,14 @@ func (r *Route) read(ctx context.Context, src endpoint.Source) error {
 }
 
 func (r *Route) publish(ctx context.Context, msgs [][]byte, at time.Time) {
-	for _, m := range msgs {
-		r.bePatient(ctx, len(m))
-		r.hub.Publish(m, at)
+	for len(msgs) > 0 {
+		r.bePatient(ctx, len(msgs[0]))
+		if n := r.hub.Offer(msgs, at); n > 0 {
+			msgs = msgs[n:]
+			continue
+		}
+		r.hub.Publish(msgs[0], at)
+		msgs = msgs[1:]
 	}
 }
 

@@ -42,13 +42,26 @@ func (b *Batch) AddControl(n int, to netip.AddrPort, from netip.Addr) []byte {
 	}
 	p := b.arena[b.used : b.used+n : b.used+n]
 	b.used += n
-	b.Control = append(b.Control, Out{Data: p, To: to, From: from})
+	b.Control = extend(b.Control)
+	o := &b.Control[len(b.Control)-1]
+	o.Data, o.To, o.From = p, to, from
 	return p
 }
 
 // AddData adds a data packet.
 func (b *Batch) AddData(data []byte, to netip.AddrPort, from netip.Addr) {
-	b.Data = append(b.Data, Out{Data: data, To: to, From: from})
+	b.Data = extend(b.Data)
+	o := &b.Data[len(b.Data)-1]
+	o.Data, o.To, o.From = data, to, from
+}
+
+// extend makes room for one more, to be filled field by field: a literal would
+// be built on the stack and read back, which waits for all earlier writes.
+func extend(s []Out) []Out {
+	if len(s) < cap(s) {
+		return s[:len(s)+1]
+	}
+	return append(s, Out{})
 }
 
 // Len returns the number of datagrams.

@@ -40,12 +40,12 @@ const (
 // grid of 10 ms, so that those to one peer address travel together.
 type acker struct {
 	due      mono.Time // of the next full ACK; Never: nothing new
+	packets  int       // since the last full ACK
+	looked   int       // of those, seen at the last point of the grid
 	lastSeq  seq.Number
-	lastAt   mono.Time // of the last full ACK
 	lastNo   uint32
+	lastAt   mono.Time   // of the last full ACK
 	answered bool        // the last full ACK got its ACKACK
-	packets  int         // since the last full ACK
-	looked   int         // of those, seen at the last point of the grid
 	avail    int         // free buffer said in the last full ACK
 	history  []ackRecord // by number, modulo its length
 }
@@ -226,7 +226,7 @@ func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
 	if a.Kind != wire.ACKLight && h.Info != 0 {
 		c.stats.recvACK++
 		if len(c.ctl.ackacks) < maxQueued {
-			c.ctl.ackacks = append(c.ctl.ackacks, h.Info)
+			c.ctl.ackacks, c.ctl.lists = append(c.ctl.ackacks, h.Info), true
 		}
 	}
 	progress := a.LastAckSeq.Sub(c.snd.acked)

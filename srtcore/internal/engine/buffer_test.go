@@ -9,8 +9,10 @@ import (
 )
 
 // The budget of ring metadata: hundreds of connections hold thousands of
-// packets each.
+// packets each. With its Buf a packet has at most 40 bytes beside its own.
 const (
+	_ = uint(40 - unsafe.Sizeof(sndSlot{}) - unsafe.Sizeof(dgram.Buf{}))
+	_ = uint(40 - unsafe.Sizeof(rcvSlot{}) - unsafe.Sizeof(dgram.Buf{}))
 	_ = uint(16 - unsafe.Sizeof(sndSlot{}))
 	_ = uint(16 - unsafe.Sizeof(rcvSlot{}))
 )

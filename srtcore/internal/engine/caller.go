@@ -21,7 +21,8 @@ func (e *Endpoint) Dial(now mono.Time, cfg *Config, peer netip.AddrPort) *Conn {
 		c.initSeq = seq.Number(e.randUint32()) % seq.Max
 	}
 	c.state = stateInduction
-	c.hs = handshake{sendNow: true, next: now.Add(handshakeRepeat), giveUp: now.Add(cfg.ConnTimeout)}
+	c.ctl.handshake = true
+	c.hs = handshake{next: now.Add(handshakeRepeat), giveUp: now.Add(cfg.ConnTimeout)}
 	m := c.request(wire.HSInduction)
 	m.Version = 4
 	m.ExtField = 2 // the draft's fixed value in an induction request
@@ -79,7 +80,7 @@ func (c *Conn) startConclusion(now mono.Time) error {
 	}
 	c.hs.message = m.Append(nil)
 	c.state = stateConclusion
-	c.hs.sendNow = true
+	c.ctl.handshake = true
 	c.hs.next = now.Add(handshakeRepeat)
 	return nil
 }

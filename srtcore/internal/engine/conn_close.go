@@ -52,6 +52,8 @@ func (c *Conn) Abort(now mono.Time) {
 // nextDeadline is the end of the hold, or of all patience.
 func (cl *closing) nextDeadline(c *Conn) mono.Time {
 	switch {
+	case c.state == stateConnected:
+		return mono.Never
 	case c.state == stateEnding && cl.overtaking:
 		return cl.comeBy
 	case c.state != stateClosing:
@@ -71,6 +73,9 @@ func (c *Conn) holdUntil() mono.Time {
 }
 
 func (c *Conn) advanceClosing(now mono.Time) {
+	if c.state == stateConnected {
+		return
+	}
 	if now >= c.closing.comeBy {
 		c.closing.overtaking = false
 	}

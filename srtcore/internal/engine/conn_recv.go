@@ -9,21 +9,20 @@ import (
 
 // receiver is the receiving half of a connection.
 type receiver struct {
-	buf    rcvBuffer
-	loss   rcvLoss
-	ack    acker
-	tsbpd  tsbpd
-	rate   rcvRate
-	order  reorder
-	resync resync
-
+	tsbpd tsbpd
 	// near is an instant near the time stamps of what is held: when the first
 	// came, then that of the last message delivered. The application may leave
 	// messages for longer than half a turn of the stamp.
 	near mono.Time
+	buf  rcvBuffer
 	// held: a message is ready but the last PollMessages had no room for it,
 	// so its time is no deadline.
-	held bool
+	held   bool
+	ack    acker
+	loss   rcvLoss
+	order  reorder
+	rate   rcvRate
+	resync resync
 }
 
 func (r *receiver) init(c *Conn, first seq.Number) {
@@ -183,7 +182,7 @@ func (c *Conn) deliver(now mono.Time, dst []Message) []Message {
 	s := c.rcv.buf.first
 	m := Message{Seq: s, Source: now}
 	if c.tsbpdOn() {
-		m.Source = c.playTime(0).Add(-c.rcvDelay)
+		m.Source = c.playTime(0).Add(-c.rcv.tsbpd.delay)
 		c.rcv.near = m.Source
 	}
 	m.Buf = c.rcv.buf.pop()

@@ -11,22 +11,26 @@ import (
 
 // sender is the sending half of a connection.
 type sender struct {
-	buf    sndBuffer
-	loss   sndLoss
-	pacer  pacer
-	budget rexmitBudget
 	tail   tail
-	msgNo  seq.MsgNo
+	window int // packets the peer's receiver takes beyond the last ACK
+	buf    sndBuffer
 
+	msgNo     seq.MsgNo
 	acked     seq.Number // of the last ACK; behind the buffer after a too-late drop
-	window    int        // packets the peer's receiver takes beyond the last ACK
 	lastAcked mono.Time  // when an ACK last released something
 	busySince mono.Time  // since when the buffer has not been empty; 0: it is
+
+	pacer    pacer
+	budget   rexmitBudget
+	lateness time.Duration // messages are dropped beyond this age; 0: never
+	room     int           // bytes of the largest message
+	loss     sndLoss
 }
 
 func (s *sender) init(c *Conn, first seq.Number, window int) {
 	s.buf.init(first, c.cfg.SndBufPkts)
 	s.pacer.init(&c.cfg)
+	s.lateness, s.room = c.tooLateAge(), c.mss-wireOverhead
 	s.budget.init()
 	s.msgNo, s.acked = 1, first
 	s.window = window
@@ -44,6 +48,9 @@ func (s *sender) nextDeadline(c *Conn) mono.Time {
 
 // pacingDeadline is when the next packet may go, if one waits for that.
 func (s *sender) pacingDeadline(c *Conn) mono.Time {
+	if s.buf.n == 0 {
+		return mono.Never
+	}
 	canNew := s.buf.sent < s.buf.n && c.windowOpen()
 	canRepeat := s.loss.count > 0 && s.loss.runnable
 	if !canNew && !canRepeat {
@@ -76,7 +83,7 @@ func (c *Conn) Unacked() int { return c.snd.buf.n }
 // handed over at origin. It returns false, and leaves buf with the caller, when
 // the connection is closing or the buffer is full.
 func (c *Conn) Send(now mono.Time, buf *dgram.Buf, origin mono.Time) bool {
-	if c.state != stateConnected || buf.Len()-wire.HeaderSize > c.mss-wireOverhead {
+	if c.state != stateConnected || buf.Len()-wire.HeaderSize > c.snd.room {
 		return false
 	}
 	c.check.mutate(now)
@@ -104,6 +111,9 @@ const sendQuantum = 128
 // pollData appends due packets: retransmissions first, then new ones, as far as
 // pacing and the flow window allow (draft section 4.8.2).
 func (c *Conn) pollData(now mono.Time, b *dgram.Batch) (more bool) {
+	if c.snd.buf.n == 0 {
+		return false
+	}
 	for range sendQuantum {
 		if !c.snd.pacer.due(now) {
 			return false
@@ -128,7 +138,7 @@ func (c *Conn) sendNew(now mono.Time, b *dgram.Batch) {
 	c.snd.buf.sent++
 	payload := c.transmit(now, b, slot)
 	c.stats.sentUnique.add(payload)
-	c.snd.budget.earn(payload, c.cfg.OverheadBW)
+	c.snd.budget.earn(payload, c.snd.pacer.overhead)
 	c.snd.tail.sent(now, c)
 }
 
@@ -136,7 +146,7 @@ func (c *Conn) sendNew(now mono.Time, b *dgram.Batch) {
 func (c *Conn) transmit(now mono.Time, b *dgram.Batch, slot *sndSlot) (payload int) {
 	payload = slot.buf.Len() - wire.HeaderSize
 	b.AddData(slot.buf.Bytes(), c.peer, c.local)
-	slot.sentAt = now
+	slot.sentAt = uint32(now.Micros())
 	c.stats.sent.add(payload)
 	c.snd.pacer.sent(now, payload)
 	c.live.said(now)

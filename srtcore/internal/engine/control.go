@@ -9,14 +9,21 @@ import (
 // controlQueue is what the connection has to say besides data. Flags, not
 // packets: a packet is built when it is sent, with the values of that moment.
 type controlQueue struct {
+	asked
+	ackacks []uint32 // ACK numbers to answer
+}
+
+// asked has a flag for everything a connection may have to say but NAKs. It is
+// compared with its zero value as one word: most visits find nothing.
+type asked struct {
+	handshake bool
 	keepAlive bool
 	shutdown  bool
 	lightACK  bool
 	fullACK   bool
-	ackacks   []uint32        // ACK numbers to answer
-	dropReqs  []wire.SeqRange // ranges the peer asked for in vain
-	kmRsp     []byte          // KMRSP content to send
-	kmReq     bool            // send km.announce
+	kmReq     bool // km.refresh.message
+	kmRsp     bool // km.answer
+	lists     bool // something in ackacks or sndLoss.gone
 }
 
 // maxQueued bounds each list, so that a flood of control packets cannot make
@@ -26,6 +33,9 @@ const maxQueued = 64
 // pollControl appends the queued control packets.
 func (c *Conn) pollControl(now mono.Time, b *dgram.Batch) {
 	q := &c.ctl
+	if q.asked == (asked{}) && !c.rcv.loss.pending {
+		return
+	}
 	if c.state == stateDead || c.state == stateEnding {
 		if q.shutdown {
 			q.shutdown = false
@@ -39,18 +49,27 @@ func (c *Conn) pollControl(now mono.Time, b *dgram.Batch) {
 	c.pollKM(now, b)
 	c.pollNAK(now, b)
 	c.pollACK(now, b)
-	for _, n := range q.ackacks {
-		c.addEmpty(now, b, wire.CtrlACKACK, n)
+	if q.lists {
+		q.lists = false
+		c.pollLists(now, b)
 	}
-	q.ackacks = q.ackacks[:0]
-	for _, r := range q.dropReqs {
-		r.PutDropReq(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlDropReq}, wire.DropReqSize))
-	}
-	q.dropReqs = q.dropReqs[:0]
 	if q.keepAlive {
 		q.keepAlive = false
 		c.addEmpty(now, b, wire.CtrlKeepAlive, 0)
 	}
+}
+
+// pollLists answers ACKs, and requests for what is no longer held.
+func (c *Conn) pollLists(now mono.Time, b *dgram.Batch) {
+	for _, n := range c.ctl.ackacks {
+		c.addEmpty(now, b, wire.CtrlACKACK, n)
+	}
+	c.ctl.ackacks = c.ctl.ackacks[:0]
+	gone := c.snd.loss.gone
+	for _, r := range gone {
+		r.PutDropReq(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlDropReq}, wire.DropReqSize))
+	}
+	c.snd.loss.gone = gone[:0]
 }
 
 // addControl appends a control packet with n bytes of content and returns the

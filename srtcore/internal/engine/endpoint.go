@@ -15,7 +15,7 @@ import (
 type Endpoint struct {
 	cache    *dgram.Cache
 	rand     io.Reader
-	conns    map[wire.SocketID]*Conn
+	conns    table
 	accepted accepted
 	nextID   wire.SocketID
 	lis      *listener
@@ -51,7 +51,6 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 	e := &Endpoint{
 		cache:    cfg.Cache,
 		rand:     cfg.Rand,
-		conns:    make(map[wire.SocketID]*Conn),
 		accepted: make(accepted),
 	}
 	e.nextID = wire.SocketID(e.randUint32() & socketIDMask)
@@ -62,7 +61,7 @@ func NewEndpoint(cfg EndpointConfig) *Endpoint {
 const socketIDMask = 0x3FFFFFFF
 
 // Conns returns the number of connections that are not dead.
-func (e *Endpoint) Conns() int { return len(e.conns) }
+func (e *Endpoint) Conns() int { return e.conns.count }
 
 // Counters returns what reached no connection.
 func (e *Endpoint) Counters() EndpointCounters { return e.counters }
@@ -82,13 +81,13 @@ func (e *Endpoint) HandleDatagram(now mono.Time, d dgram.In) *Conn {
 		e.cache.Put(d.Buf)
 		return c
 	}
-	c := e.conns[id]
+	c := e.conns.find(id)
 	if c == nil || c.peer != d.From {
 		e.countStray(c)
 		e.cache.Put(d.Buf)
 		return nil
 	}
-	c.handleDatagram(now, d)
+	c.handleDatagram(now, d.Buf)
 	return c
 }
 
@@ -150,7 +149,7 @@ func (e *Endpoint) reply(data []byte, to netip.AddrPort, from netip.Addr) {
 func (e *Endpoint) newSocketID() wire.SocketID {
 	for {
 		e.nextID = (e.nextID + 1) & socketIDMask
-		if _, taken := e.conns[e.nextID]; !taken && e.nextID != 0 {
+		if e.nextID != 0 && e.conns.free(e.nextID) {
 			return e.nextID
 		}
 	}
@@ -163,10 +162,10 @@ func (e *Endpoint) randUint32() uint32 {
 	return binary.LittleEndian.Uint32(b[:])
 }
 
-func (e *Endpoint) add(c *Conn) { e.conns[c.id] = c }
+func (e *Endpoint) add(c *Conn) { e.conns.add(c) }
 
 // remove forgets a dead connection.
 func (e *Endpoint) remove(c *Conn) {
-	delete(e.conns, c.id)
+	e.conns.remove(c)
 	e.accepted.remove(c)
 }

@@ -12,7 +12,6 @@ import (
 // and their repetition, the responder's answer and its.
 type handshake struct {
 	responder bool
-	sendNow   bool
 	next      mono.Time // the request is repeated then
 	giveUp    mono.Time
 	cookie    uint32
@@ -33,17 +32,14 @@ func (c *Conn) advanceHandshake(now mono.Time) {
 		return
 	}
 	if now >= c.hs.next {
-		c.hs.sendNow = true
+		c.ctl.handshake = true
 		c.hs.next = now.Add(handshakeRepeat)
 	}
 }
 
 // pollHandshake appends the current handshake message with a fresh time stamp.
 func (c *Conn) pollHandshake(now mono.Time, b *dgram.Batch) {
-	if !c.hs.sendNow {
-		return
-	}
-	c.hs.sendNow = false
+	c.ctl.handshake = false
 	if c.state == stateDead {
 		return
 	}

@@ -16,17 +16,20 @@ import (
 // km is the key material of a connection (draft section 6). Each direction has
 // an even and an odd SEK; both begin with the same one.
 type km struct {
-	kek    []byte
-	salt   crypt.Salt
-	keyLen int
-	snd    [2]*crypt.SEK // even, odd
-	rcv    [2]*crypt.SEK
 	active wire.KK // of the sender: KKEven or KKOdd, KKClear before any key
-	count  int     // packets sent with the active key
 
 	sndState, rcvState wire.KMState
 
-	refresh  refresh
+	count   int // packets sent with the active key
+	refresh refresh
+	snd     [2]*crypt.SEK // even, odd
+	rcv     [2]*crypt.SEK
+
+	kek    []byte
+	salt   crypt.Salt
+	keyLen int
+	answer []byte // KMRSP content to send, see asked
+
 	deriveAt mono.Time // of the last KEK derivation asked for by the peer
 	seen     kmHistory // the peer's messages already taken
 }
@@ -181,7 +184,8 @@ func (k *km) open(payload []byte, h wire.DataHeader) bool {
 func (c *Conn) handleExt(now mono.Time, h wire.ControlHeader, content []byte) {
 	switch wire.ExtType(h.Subtype) {
 	case wire.ExtKMReq:
-		c.ctl.kmRsp = c.refreshRcv(now, content)
+		c.km.answer = c.refreshRcv(now, content)
+		c.ctl.kmRsp = c.km.answer != nil
 	case wire.ExtKMRsp:
 		c.km.refresh.answer(content)
 	default:

@@ -14,10 +14,10 @@ import (
 // switch over, retire. It does not switch before the peer has confirmed the new
 // key, since the old one is still good and a switch would leave the peer deaf.
 type refresh struct {
-	message   []byte // announced KMREQ; nil: nothing announced
+	next      mono.Time // of the next repetition
+	message   []byte    // announced KMREQ; nil: nothing announced
 	confirmed bool
 	tries     int
-	next      mono.Time // of the next repetition
 }
 
 const (
@@ -108,9 +108,9 @@ func (c *Conn) pollKM(now mono.Time, b *dgram.Batch) {
 		r.next = now.Add(wait)
 	}
 	c.ctl.kmReq = false
-	if c.ctl.kmRsp != nil {
-		c.addExt(now, b, wire.ExtKMRsp, c.ctl.kmRsp)
-		c.ctl.kmRsp = nil
+	if c.ctl.kmRsp {
+		c.addExt(now, b, wire.ExtKMRsp, c.km.answer)
+		c.ctl.kmRsp, c.km.answer = false, nil
 	}
 }
 

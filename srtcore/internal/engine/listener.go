@@ -127,7 +127,7 @@ func (e *Endpoint) answerConclusion(now mono.Time, ts wire.Timestamp, m *wire.Ha
 func (c *Conn) repeatedConclusion(now mono.Time, m *wire.Handshake) {
 	c.check.mutate(now)
 	if c.initSeq == m.InitSeq {
-		c.hs.sendNow = true
+		c.ctl.handshake = true
 		return
 	}
 	c.die(ErrPeerShutdown)
@@ -204,7 +204,7 @@ func (e *Endpoint) Accept(now mono.Time, r *Request, cfg *Config) (*Conn, error)
 	c.agree(r.at, r.ts, &r.hs, &r.exts)
 	c.live.init(now)
 	c.buildResponse(&r.hs, rsp)
-	c.hs.sendNow = true
+	c.ctl.handshake = true
 	e.accepted.replaceSilent(now, r.Peer)
 	e.add(c)
 	e.accepted.add(c)

@@ -108,7 +108,7 @@ func TestConclusionAfterTheListenerEnded(t *testing.T) {
 		SocketID: c.peerID, InitSeq: c.initSeq,
 	}
 	shout(e, p.addrs[0], conclusion)
-	if !c.hs.sendNow {
+	if !c.ctl.handshake {
 		t.Error("the accepted caller gets no answer")
 	}
 	conclusion.SocketID++

@@ -11,6 +11,7 @@ import (
 type liveness struct {
 	lastHeard mono.Time
 	lastSaid  mono.Time
+	idle      time.Duration // the peer is dead after such a silence
 }
 
 // keepAliveAfter is the silence after which a KEEPALIVE is due.
@@ -26,7 +27,7 @@ func (l *liveness) nextDeadline(c *Conn) mono.Time {
 	if c.state == stateEnding {
 		return mono.Never
 	}
-	return mono.Min(l.lastHeard.Add(c.cfg.PeerIdle), l.lastSaid.Add(keepAliveAfter))
+	return mono.Min(l.lastHeard.Add(l.idle), l.lastSaid.Add(keepAliveAfter))
 }
 
 // advanceLiveness breaks a connection whose peer is silent for the peer idle
@@ -35,7 +36,7 @@ func (c *Conn) advanceLiveness(now mono.Time) {
 	if c.state == stateEnding {
 		return
 	}
-	if now.Sub(c.live.lastHeard) >= c.cfg.PeerIdle {
+	if now.Sub(c.live.lastHeard) >= c.live.idle {
 		c.ctl.shutdown = true
 		c.peerGone(now, ErrPeerIdle)
 		return

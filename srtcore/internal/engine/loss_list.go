@@ -18,8 +18,8 @@ func (r *lossRange[T]) size() int { return r.last.Sub(r.first) + 1 }
 // within one flow window, so that circular order is total among them.
 type lossList[T any] struct {
 	runs  []lossRange[T]
-	base  []lossRange[T] // the whole room that runs is a window of
 	count int            // numbers in all runs
+	base  []lossRange[T] // the whole room that runs is a window of
 }
 
 // search returns the index of the first run that ends at or after s.

@@ -8,9 +8,6 @@ import (
 
 // pacer spaces packets to the sending bandwidth (draft section 5.1, LiveCC).
 type pacer struct {
-	maxBW, inputBW, minInputBW int64 // bytes/s, as in Config
-	overhead                   int   // percent
-
 	next       mono.Time     // the next packet may go then
 	period     time.Duration // between packets
 	avgPayload int           // bytes, smoothed
@@ -18,6 +15,9 @@ type pacer struct {
 
 	windowStart mono.Time // of the input measurement
 	windowBytes int64
+
+	overhead                   int   // percent
+	maxBW, inputBW, minInputBW int64 // bytes/s, as in Config
 }
 
 const (

@@ -10,16 +10,16 @@ import (
 // rcvRate measures what arrives, for the ACK: packets and bytes per second over
 // short windows, and the link's capacity from packet pairs.
 type rcvRate struct {
-	packets int // packets/s
-	bytes   int // bytes/s, with header
-	pairs   int // packets/s by packet pairs; 0 unknown
-
 	start  mono.Time
 	nPkts  int
 	nBytes int
 	lastAt mono.Time
 	probe  seq.Number // the first of a pair
 	probed bool
+
+	packets int // packets/s
+	bytes   int // bytes/s, with header
+	pairs   int // packets/s by packet pairs; 0 unknown
 }
 
 const (

@@ -19,13 +19,13 @@ type rcvSlot struct {
 // rcvBuffer is the ring of received packets by sequence number, from the first
 // not yet delivered. Which slots are holes is what rcvLoss lists.
 type rcvBuffer struct {
-	slots []rcvSlot // length is a power of two
-	head  int       // slot of first
-	first seq.Number
-	span  int // from first to the highest number seen
 	count int // packets held, tombstones included
-	limit int // largest span
-	bytes int // payload bytes held
+	span  int // from first to the highest number seen
+	first seq.Number
+	head  uint32    // slot of first
+	slots []rcvSlot // length is a power of two
+	limit int       // largest span
+	bytes int       // payload bytes held
 }
 
 // tombstone fills the slot of a packet that counts as received but is not
@@ -39,7 +39,7 @@ func (r *rcvBuffer) init(first seq.Number, limit int) { r.first, r.limit = first
 // end returns the number after the highest seen.
 func (r *rcvBuffer) end() seq.Number { return r.first.Add(r.span) }
 
-func (r *rcvBuffer) slot(off int) *rcvSlot { return &r.slots[(r.head+off)&(len(r.slots)-1)] }
+func (r *rcvBuffer) slot(off int) *rcvSlot { return &r.slots[(int(r.head)+off)&(len(r.slots)-1)] }
 
 // at returns the packet off steps behind first; nil is a hole.
 func (r *rcvBuffer) at(off int) *dgram.Buf {
@@ -78,7 +78,7 @@ func (r *rcvBuffer) pop() *dgram.Buf {
 	b := p.buf
 	r.bytes -= int(p.size)
 	*p = rcvSlot{}
-	r.head = (r.head + 1) & (len(r.slots) - 1)
+	r.head = (r.head + 1) & uint32(len(r.slots)-1)
 	r.first = r.first.Next()
 	r.span--
 	if b != nil {

@@ -10,10 +10,10 @@ import (
 // rcvLoss lists exactly the holes of the receive buffer, and when each was
 // reported.
 type rcvLoss struct {
-	lossList[lossInfo]
 	next    mono.Time // not later than the first report that falls due
 	pending bool      // some run is to be reported now
 	held    bool      // some run waits for its reorder tolerance
+	lossList[lossInfo]
 }
 
 // lossInfo is what is known of one run of lost numbers.

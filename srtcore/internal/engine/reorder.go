@@ -5,8 +5,8 @@ package engine
 // starts at the bound, so that the first swap is tolerated too.
 type reorder struct {
 	limit     int // packets
-	tolerance int // packets, 0..limit
 	calm      int // packets in order since the last reordering
+	tolerance int // packets, 0..limit
 	early     int // reordered packets that needed less than the tolerance
 }
 

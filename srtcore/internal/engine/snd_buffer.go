@@ -1,28 +1,40 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/seq"
+	"github.com/weirline/weirline/srtcore/wire"
 )
 
 // sndSlot is one packet from Send to its ACK. All else about it stands in the
-// packet's own header. 16 bytes; a test guards that.
+// packet's own header; the stamp stands here too, because the oldest is asked for
+// its age at every Send, and its header has left the caches. 16 bytes; a test
+// guards that.
 type sndSlot struct {
 	buf    *dgram.Buf
-	sentAt mono.Time // of the last transmission; 0 before the first
+	stamp  wire.Timestamp
+	sentAt uint32 // of the last transmission, us; wraps, see since
+}
+
+// since returns how long ago the packet was sent last. After 71 minutes it
+// begins anew: then one report more or less is served.
+func (s *sndSlot) since(now mono.Time) time.Duration {
+	return time.Duration(uint32(now.Micros())-s.sentAt) * time.Microsecond
 }
 
 // sndBuffer is the ring of packets that are not yet acknowledged. It owns their
 // Bufs until ACK or too-late drop.
 type sndBuffer struct {
-	slots []sndSlot // length is a power of two
-	head  int       // slot of first
-	first seq.Number
 	n     int // packets held
 	sent  int // of these, sent at least once
-	limit int // most packets held
-	bytes int // payload bytes held
+	first seq.Number
+	head  uint32    // slot of first
+	slots []sndSlot // length is a power of two
+	limit int       // most packets held
+	bytes int       // payload bytes held
 }
 
 const sndRingStart = 16
@@ -38,7 +50,7 @@ func (s *sndBuffer) next() seq.Number { return s.first.Add(s.n) }
 func (s *sndBuffer) nextNew() seq.Number { return s.first.Add(s.sent) }
 
 // at returns the slot of the packet off steps behind first.
-func (s *sndBuffer) at(off int) *sndSlot { return &s.slots[(s.head+off)&(len(s.slots)-1)] }
+func (s *sndBuffer) at(off int) *sndSlot { return &s.slots[(int(s.head)+off)&(len(s.slots)-1)] }
 
 func (s *sndBuffer) full() bool { return s.n >= s.limit }
 
@@ -47,7 +59,7 @@ func (s *sndBuffer) push(b *dgram.Buf) {
 	if s.n == len(s.slots) {
 		s.grow()
 	}
-	*s.at(s.n) = sndSlot{buf: b}
+	*s.at(s.n) = sndSlot{buf: b, stamp: wire.Stamp(b.Header())}
 	s.n++
 	s.bytes += b.Len() - dgram.HeaderSize
 }
@@ -67,7 +79,7 @@ func (s *sndBuffer) drop(n int, cache *dgram.Cache) (bytes int) {
 		bytes += slot.buf.Len() - dgram.HeaderSize
 		cache.Put(slot.buf)
 		*slot = sndSlot{}
-		s.head = (s.head + 1) & (len(s.slots) - 1)
+		s.head = (s.head + 1) & uint32(len(s.slots)-1)
 		s.first = s.first.Next()
 		s.n--
 	}

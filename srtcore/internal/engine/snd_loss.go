@@ -18,6 +18,8 @@ type sndLoss struct {
 
 	since mono.Time // of the period in which
 	work  int       // was done for loss reports, about one a number
+
+	gone []wire.SeqRange // asked for in vain, to be answered with DROPREQ
 }
 
 // An honest receiver reports a packet once a period: no sooner than half a round
@@ -137,8 +139,8 @@ func (c *Conn) lose(r wire.SeqRange) {
 }
 
 func (c *Conn) queueDropReq(r wire.SeqRange) {
-	if len(c.ctl.dropReqs) < maxQueued {
-		c.ctl.dropReqs = append(c.ctl.dropReqs, r)
+	if len(c.snd.loss.gone) < maxQueued {
+		c.snd.loss.gone, c.ctl.lists = append(c.snd.loss.gone, r), true
 	}
 }
 
@@ -184,5 +186,5 @@ func (c *Conn) onItsWay(now mono.Time, slot *sndSlot) bool {
 	if c.cfg.RetransmitAlgo == 0 || !wire.IsRexmit(slot.buf.Header()) {
 		return false
 	}
-	return now.Sub(slot.sentAt) < c.rtt.smoothed-4*c.rtt.variance
+	return slot.since(now) < c.rtt.smoothed-4*c.rtt.variance
 }

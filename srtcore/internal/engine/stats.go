@@ -26,14 +26,16 @@ func (n *Count) addN(k, payload int) {
 
 // counters is what a connection counts.
 type counters struct {
-	start mono.Time
+	recv, recvUnique Count
+	sent, sentUnique Count
 
-	sent, sentUnique, retrans Count
-	recv, recvUnique          Count
-	sndLoss, sndDrop          Count
-	rcvLoss, rcvDrop          Count
-	undecrypt, rcvBelated     Count
-	rcvRetrans                uint64
+	retrans               Count
+	sndLoss, sndDrop      Count
+	rcvLoss, rcvDrop      Count
+	undecrypt, rcvBelated Count
+	rcvRetrans            uint64
+
+	start mono.Time
 
 	sentACK, recvACK, sentNAK, recvNAK uint64
 	badPackets, badACK, badNAK, noRoom uint64

@@ -71,20 +71,23 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 }
 
 // tooLateAge is the age beyond which the sender drops a message that is not
-// acknowledged (draft section 4.6): never less than a second.
+// acknowledged (draft section 4.6): never less than a second. 0: it never does.
 func (c *Conn) tooLateAge() time.Duration {
+	if c.peerFlags&wire.FlagTLPktDrop == 0 || c.cfg.SndDropDelay < 0 {
+		return 0
+	}
 	return max(c.peerDelay+c.cfg.SndDropDelay, time.Second) + 20*time.Millisecond
 }
 
 // sndDropTooLate drops messages that could no longer be played in time. The
 // peer hears of it when it asks for them.
 func (c *Conn) sndDropTooLate(now mono.Time) {
-	if c.peerFlags&wire.FlagTLPktDrop == 0 || c.cfg.SndDropDelay < 0 {
+	limit, k := c.snd.lateness, 0
+	if limit == 0 {
 		return
 	}
-	limit, k := c.tooLateAge(), 0
 	for k < c.snd.buf.n {
-		origin := c.stampTime(now, wire.Stamp(c.snd.buf.at(k).buf.Header()))
+		origin := c.stampTime(now, c.snd.buf.at(k).stamp)
 		if now.Sub(origin) <= limit {
 			break
 		}

@@ -42,29 +42,29 @@ type Info struct {
 // Conn joins an engine.Conn with the queues to the application. The exported
 // methods may be called by any goroutine; the others belong to the loop.
 type Conn struct {
-	// Owner belongs to the public package. Set before the first use.
-	Owner any
+	loop *Loop
 
-	loop   *Loop
-	sock   *socket
-	eng    *engine.Conn
-	family *family // of the listener that accepted it; nil for callers
+	// Loop's own; what every visit looks at stands together.
+	eng     *engine.Conn
+	sock    *socket
+	unsent  bool // the outbox may hold something
+	touched bool
+	stalled bool
+	gone    bool
+	closing bool   // close the engine once the outbox is empty
+	hold    int32  // ticks, counted in the loop's pace; 0: not established
+	held    parcel // taken from the outbox, refused by the engine
+	due     deadline
+	closeBy mono.Time
+	family  *family // of the listener that accepted it; nil for callers
 
 	in      inbox
 	out     outbox
 	member  atomic.Pointer[membership]
 	unacked atomic.Int64 // in the engine
 
-	// Loop's own.
-	due     deadline
-	held    parcel // taken from the outbox, refused by the engine
-	unsent  bool   // the outbox may hold something
-	closing bool   // close the engine once the outbox is empty
-	closeBy mono.Time
-	touched bool
-	stalled bool
-	gone    bool
-	hold    int // ticks, counted in the loop's pace; 0: not established
+	// Owner belongs to the public package. Set before the first use.
+	Owner any
 
 	// Written before established or done is closed, read after.
 	info        Info
@@ -98,8 +98,8 @@ func (c *Conn) open() {
 		PeerVersion: c.eng.PeerVersion(), RcvLatency: c.eng.RcvLatency(),
 		PeerLatency: c.eng.PeerLatency(), MaxPayload: c.eng.MaxPayload(),
 	}
-	c.hold = c.loop.pace.holdFor(c.info.RcvLatency, c.info.PeerLatency)
-	c.loop.pace.join(c.hold)
+	c.hold = int32(c.loop.pace.holdFor(c.info.RcvLatency, c.info.PeerLatency))
+	c.loop.pace.join(int(c.hold))
 	close(c.established)
 	c.tell()
 }
@@ -154,7 +154,9 @@ func (c *Conn) drain() {
 		c.handle(ev)
 	}
 	if !c.gone {
-		c.unacked.Store(int64(c.eng.Unacked()))
+		if n := int64(c.eng.Unacked()); n != c.unacked.Load() {
+			c.unacked.Store(n) // which waits for all that was written before
+		}
 		c.loop.due.set(&c.due, c.deadline())
 	}
 }
@@ -282,7 +284,7 @@ func (c *Conn) end(err error) {
 	}
 	c.gone = true
 	if c.hold > 0 {
-		c.loop.pace.leave(c.hold)
+		c.loop.pace.leave(int(c.hold))
 	}
 	if err == nil {
 		err = ErrClosed

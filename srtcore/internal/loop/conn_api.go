@@ -26,7 +26,7 @@ func (c *Conn) Info() *Info { return &c.info }
 func (c *Conn) Read(b []byte) (int, Received, error) {
 	n, r, hungry, err := c.in.read(b)
 	if hungry {
-		c.loop.mail.announce(c, 0)
+		c.loop.mail.announce(c, mono.Never)
 	}
 	return n, r, err
 }
@@ -35,7 +35,7 @@ func (c *Conn) Read(b []byte) (int, Received, error) {
 func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 	n, hungry, err := c.in.readBatch(b)
 	if hungry {
-		c.loop.mail.announce(c, 0)
+		c.loop.mail.announce(c, mono.Never)
 	}
 	return n, err
 }
@@ -45,7 +45,7 @@ func (c *Conn) ReadBatch(b [][]byte) (int, error) {
 func (c *Conn) Lend(b []engine.Message) (int, error) {
 	n, hungry, err := c.in.lend(b)
 	if hungry {
-		c.loop.mail.announce(c, 0)
+		c.loop.mail.announce(c, mono.Never)
 	}
 	return n, err
 }
@@ -77,7 +77,7 @@ func (c *Conn) Write(b []byte, origin mono.Time) error {
 		c.loop.pool.Put(buf)
 	}
 	if announce {
-		c.loop.mail.announce(c, origin)
+		c.loop.mail.announce(c, Now())
 	}
 	return err
 }
@@ -112,14 +112,20 @@ func (c *Conn) writeLot(b [][]byte, origin mono.Time) (int, error) {
 	n, announce, err := c.out.put(ps[:len(b)])
 	c.loop.pool.PutN(bufs[n:len(b)])
 	if announce {
-		c.loop.mail.announce(c, origin)
+		c.loop.mail.announce(c, Now())
 	}
 	return n, err
 }
 
 // ArmWrite prepares to wait for the channel; false: Write would not say
 // ErrAgain. DisarmWrite follows a wait.
-func (c *Conn) ArmWrite() (<-chan struct{}, bool) { return c.out.sig.ch, c.out.arm() }
+func (c *Conn) ArmWrite() (<-chan struct{}, bool) {
+	wait := c.out.arm()
+	if wait {
+		c.loop.mail.nudge()
+	}
+	return c.out.sig.ch, wait
+}
 
 // DisarmWrite ends what ArmWrite began.
 func (c *Conn) DisarmWrite() { c.out.disarm() }

@@ -4,94 +4,168 @@ import "github.com/weirline/weirline/srtcore/internal/mono"
 
 // deadline is one entry: a connection's or a socket's next instant.
 type deadline struct {
-	at    mono.Time
-	index int // place in the heap plus one; zero: not in it
-	conn  *Conn
-	sock  *socket
+	id   int32 // place in deadlines.entries plus one; zero: in no heap yet
+	conn *Conn
+	sock *socket
 }
 
-// deadlines is a four-way heap of entries, the earliest first. Entries that
-// are due never are not in it.
-type deadlines struct{ heap []*deadline }
+// deadlines is a four-way heap of instants, the earliest first. Entries that are
+// due never are not in it. The owners are hundreds of objects that nobody has
+// looked at for milliseconds, so sifting must not touch them: instants stand in
+// the heap, and where each entry is stands in a dense array beside it.
+type deadlines struct {
+	heap    []instant // from root on; the places before it are not used
+	where   []int32   // by entry: its place in the heap; 0: not in it
+	entries []*deadline
+	free    []int32 // entries not in use
 
-const ways = 4
+	// Scratch space of expired.
+	passed []int
+	over   []*deadline
+}
+
+// instant is one place of the heap.
+type instant struct {
+	at    mono.Time
+	entry int32
+}
+
+// root is where the heap begins, so that the four children of a place lie in one
+// cache line: of place i they are 4(i-2) and the next three.
+const (
+	ways = 4
+	root = ways - 1
+)
 
 // first returns the earliest instant, or Never.
 func (d *deadlines) first() mono.Time {
-	if len(d.heap) == 0 {
+	if len(d.heap) <= root {
 		return mono.Never
 	}
-	return d.heap[0].at
+	return d.heap[root].at
+}
+
+// expired returns the entries that are due at now, until the next call. They stay
+// where they are, in the top of the heap, since each of them is about to be set
+// anew: that moves it once, where taking it out first would move two.
+func (d *deadlines) expired(now mono.Time) []*deadline {
+	d.passed, d.over = d.passed[:0], d.over[:0]
+	if d.first() > now {
+		return nil
+	}
+	d.passed = append(d.passed, root)
+	for k := 0; k < len(d.passed); k++ {
+		i := d.passed[k]
+		d.over = append(d.over, d.entries[d.heap[i].entry])
+		for c := ways * (i - 2); c < min(ways*(i-1), len(d.heap)); c++ {
+			if d.heap[c].at <= now {
+				d.passed = append(d.passed, c)
+			}
+		}
+	}
+	return d.over
 }
 
 // set moves e to at; Never takes it out.
 func (d *deadlines) set(e *deadline, at mono.Time) {
+	if e.id == 0 {
+		if at == mono.Never {
+			return
+		}
+		d.enter(e)
+	}
+	n := e.id - 1
+	i := int(d.where[n])
 	switch {
-	case e.index != 0 && e.at == at:
+	case i == 0 && at == mono.Never, i != 0 && d.heap[i].at == at:
 	case at == mono.Never:
-		d.remove(e)
-	case e.index == 0:
-		e.at = at
-		d.heap = append(d.heap, e)
-		d.up(len(d.heap)-1, e)
-	case at < e.at:
-		e.at = at
-		d.up(e.index-1, e)
+		d.takeOut(i)
+	case i == 0:
+		d.heap = append(d.heap, instant{})
+		d.up(len(d.heap)-1, instant{at, n})
+	case at < d.heap[i].at:
+		d.up(i, instant{at, n})
 	default:
-		e.at = at
-		d.down(e.index-1, e)
+		d.down(i, instant{at, n})
 	}
 }
 
+// enter gives e its place among the entries.
+func (d *deadlines) enter(e *deadline) {
+	if len(d.heap) == 0 {
+		d.heap = make([]instant, root, 64)
+	}
+	if k := len(d.free) - 1; k >= 0 {
+		n := d.free[k]
+		d.free = d.free[:k]
+		d.entries[n], e.id = e, n+1
+		return
+	}
+	d.entries, d.where = append(d.entries, e), append(d.where, 0)
+	e.id = int32(len(d.entries))
+}
+
+// remove forgets e.
 func (d *deadlines) remove(e *deadline) {
-	if e.index == 0 {
+	if e.id == 0 {
 		return
 	}
-	i, n := e.index-1, len(d.heap)-1
-	last := d.heap[n]
-	d.heap[n] = nil
-	d.heap = d.heap[:n]
-	e.index = 0
-	if last == e {
-		return
+	n := e.id - 1
+	if i := d.where[n]; i != 0 {
+		d.takeOut(int(i))
 	}
-	if last.at < e.at {
+	d.entries[n], e.id = nil, 0
+	d.free = append(d.free, n)
+}
+
+// takeOut closes place i.
+func (d *deadlines) takeOut(i int) {
+	out := d.heap[i]
+	last := d.heap[len(d.heap)-1]
+	d.heap = d.heap[:len(d.heap)-1]
+	d.where[out.entry] = 0
+	switch {
+	case last.entry == out.entry:
+	case last.at < out.at:
 		d.up(i, last)
-	} else {
+	default:
 		d.down(i, last)
 	}
 }
 
-// up places e at i or above.
-func (d *deadlines) up(i int, e *deadline) {
-	for i > 0 {
-		parent := (i - 1) / ways
-		if d.heap[parent].at <= e.at {
+// up places x at i or above.
+func (d *deadlines) up(i int, x instant) {
+	for i > root {
+		parent := i/ways + 2
+		if d.heap[parent].at <= x.at {
 			break
 		}
 		d.place(i, d.heap[parent])
 		i = parent
 	}
-	d.place(i, e)
+	d.place(i, x)
 }
 
-// down places e at i or below.
-func (d *deadlines) down(i int, e *deadline) {
+// down places x at i or below.
+func (d *deadlines) down(i int, x instant) {
 	for {
 		child := d.leastChild(i)
-		if child < 0 || d.heap[child].at >= e.at {
+		if child < 0 || d.heap[child].at >= x.at {
 			break
 		}
 		d.place(i, d.heap[child])
 		i = child
 	}
-	d.place(i, e)
+	d.place(i, x)
 }
 
 func (d *deadlines) leastChild(i int) int {
-	first := i*ways + 1
+	first := ways * (i - 2)
 	if first >= len(d.heap) {
 		return -1
+	}
+	if first+ways <= len(d.heap) {
+		return first + leastOf((*[ways]instant)(d.heap[first:]))
 	}
 	least := first
 	for c := first + 1; c < min(first+ways, len(d.heap)); c++ {
@@ -102,7 +176,24 @@ func (d *deadlines) leastChild(i int) int {
 	return least
 }
 
-func (d *deadlines) place(i int, e *deadline) {
-	d.heap[i] = e
-	e.index = i + 1
+// leastOf is written for conditional moves: which child is least is a matter of
+// chance, and a branch would be mispredicted at each level.
+func leastOf(x *[ways]instant) int {
+	a, b := x[0].at, x[2].at
+	i, j := 0, 2
+	if at := x[1].at; at < a {
+		a, i = at, 1
+	}
+	if at := x[3].at; at < b {
+		b, j = at, 3
+	}
+	if b < a {
+		i = j
+	}
+	return i
+}
+
+func (d *deadlines) place(i int, x instant) {
+	d.heap[i] = x
+	d.where[x.entry] = int32(i)
 }

@@ -36,8 +36,8 @@ func (m *mailbox) post(f func()) bool {
 	return true
 }
 
-// announce says that c's outbox, written at some instant, or inbox (zero) wants
-// attention.
+// announce says that c's outbox, written at some instant, wants attention, or at
+// once (Never) its inbox: messages are overdue that had no room there.
 func (m *mailbox) announce(c *Conn, at mono.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -50,6 +50,15 @@ func (m *mailbox) announce(c *Conn, at mono.Time) {
 		return
 	}
 	m.rouse()
+}
+
+// nudge wakes a ticking loop: a writer waits for it.
+func (m *mailbox) nudge() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.stir()
+	}
 }
 
 // stir wakes a ticking loop as well. The lock is held.

@@ -63,6 +63,44 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
+// What is due stays in the heap until it is set anew, and what was removed
+// leaves its place to the next.
+func TestDeadlinesExpired(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	var d deadlines
+	entries := make([]deadline, 200)
+	ats := make(map[*deadline]mono.Time)
+	for i := range entries {
+		at := mono.Time(1 + rnd.IntN(1000))
+		d.set(&entries[i], at)
+		ats[&entries[i]] = at
+	}
+	for now := mono.Time(0); now < 3000; now += mono.Time(rnd.IntN(40)) {
+		seen := make(map[*deadline]bool)
+		for _, e := range d.expired(now) {
+			if ats[e] > now || seen[e] {
+				t.Fatalf("now %d: an entry of %d, seen before: %v", now, ats[e], seen[e])
+			}
+			seen[e] = true
+		}
+		for e, at := range ats {
+			if at <= now && !seen[e] {
+				t.Fatalf("now %d: the entry of %d was not found", now, at)
+			}
+		}
+		for e := range seen {
+			if rnd.IntN(4) == 0 {
+				d.remove(e)
+			}
+			ats[e] = now + 1 + mono.Time(rnd.IntN(500))
+			d.set(e, ats[e])
+		}
+	}
+	if len(d.entries) > len(entries) {
+		t.Errorf("%d places for %d entries", len(d.entries), len(entries))
+	}
+}
+
 func messages(pool *dgram.Pool, first, n int) []engine.Message {
 	ms := make([]engine.Message, n)
 	for i := range ms {

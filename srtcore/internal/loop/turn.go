@@ -88,9 +88,7 @@ func (l *Loop) takeAnnounced() {
 
 // expire tells whom it concerns that time has passed.
 func (l *Loop) expire() {
-	for l.due.first() <= l.now {
-		e := l.due.heap[0]
-		l.due.remove(e)
+	for _, e := range l.due.expired(l.now) {
 		if e.conn != nil {
 			e.conn.expire()
 			continue

@@ -173,13 +173,10 @@ func (r *receiver) load() {
 		to = r.s.local.Addr()
 	}
 	data := r.rooms[r.slot][:m.n]
-	r.cur = message{
-		data:   data,
-		stride: stride,
-		count:  segments(len(data), stride),
-		from:   getAddr(&r.names[r.slot], &r.s.zones),
-		to:     to,
-	}
+	c := &r.cur
+	c.data, c.stride, c.next, c.count = data, stride, 0, segments(len(data), stride)
+	c.slab, c.views = nil, 0
+	c.from, c.to = getAddr(&r.names[r.slot], &r.s.zones), to
 	if n := views(len(data), stride); n > 0 && r.s.gro {
 		r.lend(n)
 	}
@@ -221,7 +218,10 @@ func (r *receiver) cut(dst []dgram.In) int {
 			r.s.count.Oversize++
 			continue
 		}
-		dst[n] = dgram.In{Buf: r.buf(data), From: m.from, To: m.to}
+		// Field by field: a literal is built on the stack and read back, which
+		// waits until the copy before it has reached the memory.
+		d := &dst[n]
+		d.Buf, d.From, d.To = r.buf(data), m.from, m.to
 		n++
 	}
 	return n
