@@ -2,7 +2,6 @@ package gst
 
 import (
 	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -159,19 +158,9 @@ func wantReason(t *testing.T, e event) {
 		t.Errorf("no details in %q %q", e.Text, e.Debug)
 		return
 	}
-	name, code := false, false
-	for k, v := range e.Details.Fields {
-		if !strings.Contains(k, "reason") {
-			continue
-		}
-		switch v.(type) {
-		case string:
-			name = v != ""
-		case float64:
-			code = v != 0.
-		}
-	}
-	if !name || !code {
+	name, _ := e.Details.Fields["reason"].(string)
+	code, _ := e.Details.Fields["code"].(float64)
+	if name == "" || code == 0 {
 		t.Errorf("details %v of %q: no reason by name and code", e.Details.Fields, e.Text)
 	}
 }

@@ -135,7 +135,8 @@ func TestUnits(t *testing.T) {
 		{"latency=1", 1, "latency"},
 		{"latancy=200", 125, "latancy"},
 		{"latency=200000", 125, "latency"},
-		{"payload_size=1316", 125, "payload_size"},
+		{"payload_size=1316", 125, ""}, // srt-live-transmit's and ffmpeg's spellings
+		{"pkt_size=1316", 125, ""},
 		{"mode=server", 125, "server"},
 		{"tsbpdmode=maybe", 125, "tsbpdmode"},
 	} {
