@@ -129,6 +129,16 @@ func (e *elem) rescueVoid(export string) {
 	}
 }
 
+// rescueUnlock also stops the element: the streaming thread may be waiting for
+// the unlock, and a state change for the streaming thread.
+func (e *elem) rescueUnlock() {
+	if r := recover(); r != nil {
+		e.panicked("unlock", r)
+		defer e.rescueVoid("unlock")
+		e.stop()
+	}
+}
+
 func (e *elem) panicked(where string, what any) {
 	defer func() { _ = recover() }() // printing a foreign value may panic again
 	if e == nil {

@@ -89,7 +89,7 @@ func (e *elem) stop() {
 //export srtgoUnlock
 func srtgoUnlock(h C.SrtGoHandle) {
 	e := lookup(h)
-	defer e.rescueVoid("unlock")
+	defer e.rescueUnlock()
 	enter("unlock")
 	e.engine.Unlock()
 }

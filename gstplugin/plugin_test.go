@@ -204,3 +204,38 @@ func TestLoop(t *testing.T) {
 		t.Errorf("statistics %v, want 658000 bytes received", got)
 	}
 }
+
+// TestDrainIsInterrupted: a pause holds the end of the stream back, and NULL
+// does not wait for the latency.
+func TestDrainIsInterrupted(t *testing.T) {
+	setup(t)
+	port := freePort(t)
+	receiver := parse(t, fmt.Sprintf("srtgosrc uri=srt://127.0.0.1:%d?mode=listener&latency=60000 ! fakesink", port))
+	sender := parse(t, fmt.Sprintf("fakesrc num-buffers=10 sizetype=fixed sizemax=1316 ! srtgosink uri=srt://127.0.0.1:%d name=it", port))
+	for _, p := range []*gst.Pipeline{receiver, sender} {
+		if err := p.SetState(gst.StatePlaying); err != nil {
+			t.Fatal(err)
+		}
+	}
+	it := named(t, sender, "it")
+	for deadline := time.Now().Add(10 * time.Second); ; {
+		if got, _ := it.GetProperty("stats"); strings.Contains(fmt.Sprint(got), "bytes-sent-total=(guint64)13160;") {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("not sent within 10 s")
+		}
+	}
+	for _, state := range []gst.State{gst.StatePaused, gst.StatePlaying, gst.StateNull} {
+		before := time.Now()
+		if err := sender.SetState(state); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(before); took > time.Second {
+			t.Errorf("%v took %v", state, took)
+		}
+		if state != gst.StateNull && sender.GetPipelineBus().PopFiltered(gst.MessageEOS) != nil {
+			t.Errorf("end of stream while the peer has yet to play it, in %v", state)
+		}
+	}
+}

@@ -194,18 +194,24 @@ set_caps (GstBaseSink * sink, GstCaps * caps)
 /* Serialized events come with the preroll lock, as buffers do: whoever changes
  * the state unlocks the wait first and takes the lock then, and so cannot come in
  * between. */
-static void
+static GstFlowReturn
 drain (GstBaseSink * sink)
 {
-  while (srtgoDrain (SELF (sink)->h) == SRTGO_FLUSHING
-      && gst_base_sink_wait_preroll (sink) == GST_FLOW_OK);
+  GstFlowReturn flow = GST_FLOW_OK;
+
+  while (flow == GST_FLOW_OK && srtgoDrain (SELF (sink)->h) == SRTGO_FLUSHING)
+    flow = gst_base_sink_wait_preroll (sink);
+  return flow;
 }
 
 static gboolean
 event (GstBaseSink * sink, GstEvent * e)
 {
-  if (GST_EVENT_TYPE (e) == GST_EVENT_EOS)
-    drain (sink);
+  /* The base class would wait for a flush that has been already. */
+  if (GST_EVENT_TYPE (e) == GST_EVENT_EOS && drain (sink) != GST_FLOW_OK) {
+    gst_event_unref (e);
+    return FALSE;
+  }
   return GST_BASE_SINK_CLASS (gst_srt_go_sink_parent_class)->event (sink, e);
 }
 

@@ -29,21 +29,14 @@ def connecting(sink, address, stream_id, allowed):
 
 def show(sink):
     stats = sink.get_property("stats")
-    total = stats.get_uint64("bytes-sent-total").value
+    total = stats.get_value("bytes-sent-total")
     print(f"{total} bytes sent to all callers", flush=True)
-    # A GValueArray; older bindings cannot index it, and the text always works.
-    if stats.has_field("callers"):
-        for caller in callers(stats):
-            rtt = caller.get_double("rtt-ms").value
-            lost = caller.get_int("packets-sent-lost").value
-            print(f"  {text(caller.get_value('caller-address'))} "
-                  f"rtt {rtt:.2f} ms, {lost} packets lost", flush=True)
+    # Without callers the field is not there.
+    for caller in stats.get_value("callers") or []:
+        print(f"  {text(caller.get_value('caller-address'))} "
+              f"rtt {caller.get_value('rtt-ms'):.2f} ms, "
+              f"{caller.get_value('packets-sent-lost')} packets lost", flush=True)
     return True
-
-
-def callers(stats):
-    array = stats.get_value("callers")
-    return [array.get_nth(i) for i in range(array.n_values)]
 
 
 def message(bus, m, loop):

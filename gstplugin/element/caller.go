@@ -1,6 +1,7 @@
 package element
 
 import (
+	"errors"
 	"time"
 
 	"github.com/weirline/weirline/gstplugin/props"
@@ -22,9 +23,7 @@ func (r *run) keepCalling() {
 	pause := pauseMin
 	connected := false
 	for {
-		begin := time.Now()
 		err := r.connect(&connected)
-		took := time.Since(begin)
 		if r.stopping() {
 			return
 		}
@@ -35,7 +34,7 @@ func (r *run) keepCalling() {
 		}
 		v.report.Text += ". Trying to reconnect"
 		r.warn(v.report)
-		if connected || took > pauseMax/4 {
+		if connected || errors.Is(err, srtcore.ErrConnTimeout) {
 			pause = pauseMin
 		}
 		if !r.sleep(pause) {

@@ -19,8 +19,8 @@ type element struct {
 	unlocked bool
 }
 
-// start opens the element; prepare is called before anything happens.
-func (e *element) start(prepare func(*run)) error {
+// start opens the element.
+func (e *element) start() error {
 	cfg, err := e.settings.Snapshot()
 	if err != nil {
 		return openReport(err)
@@ -30,7 +30,6 @@ func (e *element) start(prepare func(*run)) error {
 		r.cancel()
 		return &Report{Code: r.code(OpenRead, OpenWrite), Text: "Cannot open: it is open already"}
 	}
-	prepare(r)
 	for _, w := range e.settings.Warnings() {
 		r.ask(func(h Host) { h.Warning(Report{Code: Settings, Text: w, Reason: "bad option"}) })
 	}

@@ -21,13 +21,12 @@ const patience = 20 * time.Second
 
 // host notes what an element says.
 type host struct {
-	mu       sync.Mutex
-	changed  chan struct{}
-	events   []string
-	reports  []element.Report // errors and warnings
-	on       func(event string)
-	deny     bool
-	deniedAt []string // stream ids
+	mu      sync.Mutex
+	changed chan struct{}
+	events  []string
+	reports []element.Report // errors and warnings
+	on      func(event string)
+	deny    bool
 }
 
 func newHost() *host { return &host{changed: make(chan struct{})} }

@@ -67,8 +67,8 @@ func (r *run) serve(c *srtcore.Conn) {
 	})
 }
 
-// dismissAll ends the caller that another replaces. What it had sent is still
-// read if it has arrived.
+// dismissAll ends the caller that another replaces. What it sent and nobody has
+// read is dropped: the newcomer's stream begins at once.
 func (r *run) dismissAll() {
 	for _, p := range r.peers() {
 		r.leave(p)

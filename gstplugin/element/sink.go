@@ -25,7 +25,7 @@ func NewSink(h Host, s *props.Settings) *Sink {
 
 // Start opens the sink; it never waits for the peer. The error is a *Report.
 // Warnings of the URI are posted here.
-func (s *Sink) Start() error { return s.start(func(*run) { s.written = time.Time{} }) }
+func (s *Sink) Start() error { return s.start() }
 
 // SetHeaders sets the stream headers, which each new peer gets first, and a peer
 // that was connected again too.

@@ -24,7 +24,7 @@ func NewSource(h Host, s *props.Settings) *Source {
 
 // Start opens the source; it never waits for the peer. The error is a *Report.
 // Warnings of the URI are posted here.
-func (s *Source) Start() error { return s.start(func(*run) { s.from = nil }) }
+func (s *Source) Start() error { return s.start() }
 
 // Read waits for a packet and returns up to len(dst) of those that are there.
 // Each is one SRT message, whatever its size.

@@ -108,14 +108,7 @@ func (e *EnumType) nicks() string {
 }
 
 // ByName finds a row, nil if there is none.
-func ByName(name string) *Spec {
-	for i := range table {
-		if table[i].Name == name {
-			return &table[i]
-		}
-	}
-	return nil
-}
+func ByName(name string) *Spec { return byName[name] }
 
 // ByKey finds the row a URI key sets, nil if there is none.
 func ByKey(key string) *Spec {

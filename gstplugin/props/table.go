@@ -110,11 +110,15 @@ var table = append([]Spec{
 		Doc: "Listener: packets written for a caller and not yet acknowledged, beyond which it is slow. 0: as many as the send buffer takes"},
 }, optionRows()...)
 
+// byName finds rows: elements ask for some values with every buffer.
+var byName = map[string]*Spec{}
+
 func init() {
 	for i := range table {
 		s := &table[i]
 		s.Writable, s.Readable = true, !s.Secret
 		s.Property = i < properties
+		byName[s.Name] = s
 	}
 }
 
