@@ -62,7 +62,7 @@ func TestNullWhileConnecting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer hole.Close()
+	t.Cleanup(func() { hole.Close() }) // after the parallel parts
 	targets := map[string]string{
 		"closed port":    "srt://127.0.0.1:" + itoa(freePort(t)),
 		"black hole":     "srt://127.0.0.1:" + itoa(hole.LocalAddr().(*net.UDPAddr).Port),

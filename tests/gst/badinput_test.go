@@ -15,7 +15,7 @@ func TestBadInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer busy.Close()
+	t.Cleanup(func() { busy.Close() }) // after the parallel parts
 	busyPort := itoa(busy.LocalAddr().(*net.UDPAddr).Port)
 	for _, c := range []struct {
 		name, words string

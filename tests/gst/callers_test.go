@@ -14,7 +14,7 @@ func TestCallers(t *testing.T) {
 	needOurs(t)
 	h := startHost(t)
 	port := freePort(t)
-	h.play("sink", ours.fill("fakesrc name=feed is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! "+
+	h.play("sink", ours.fill("fakesrc name=feed sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! "+
 		"{sink} name=srt wait-for-connection=false sync=false uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=2000"))
 	stop := watchStats(t, h)
 	call := func(n int) (out []*process, got []*collector) {
@@ -107,7 +107,7 @@ func TestSlowCaller(t *testing.T) {
 			t.Parallel()
 			h := startHost(t)
 			port := freePort(t)
-			h.play("sink", ours.fill("fakesrc is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=526400 ! {sink} name=srt sync=false "+
+			h.play("sink", ours.fill("fakesrc sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=526400 ! {sink} name=srt sync=false "+
 				"wait-for-connection=false caller-backlog=200 slow-caller="+how+" uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=20000"))
 			good, slow := newCollector(), newCollector()
 			launch(t, good, stock.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+" ! "+dump))

@@ -178,7 +178,7 @@ func connected(t *testing.T, f family, sinkListens bool) (src, sink *structure) 
 		srcURI, sinkURI = call, listen
 	}
 	recv := f.fill("{src} name=srt uri=" + srcURI + " ! fakesink async=false sync=false")
-	send := f.fill("fakesrc is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! {sink} name=srt uri=" + sinkURI)
+	send := f.fill("fakesrc sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! {sink} name=srt uri=" + sinkURI)
 	if sinkListens {
 		h.play("send", send)
 		h.play("recv", recv)

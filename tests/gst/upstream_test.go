@@ -11,8 +11,8 @@ import (
 // own words. The three about several listeners on one port (connection-key) are
 // of a version that is not released; they come with that property.
 
-// fixed is a sender of messages of 1316 bytes, at about 100 a second.
-const fixed = "fakesrc is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=131600"
+// fixed is a live sender of messages of 1316 bytes, at about 100 a second.
+const fixed = "fakesrc sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=131600"
 
 func TestUpstreamCreateAndUnref(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f family) {

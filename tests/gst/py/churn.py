@@ -14,7 +14,7 @@ from gi.repository import Gst  # noqa: E402
 
 Gst.init(None)
 src, sink, port, kind, cycles = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5])
-FEED = "fakesrc is-live=true do-timestamp=true format=time sizetype=fixed sizemax=1316 datarate=%d"
+FEED = "fakesrc sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=%d"
 listener = "srt://:%d?mode=listener" % port
 caller = "srt://127.0.0.1:%d" % port
 slowest = 0.0
