@@ -205,13 +205,6 @@ func (h *host) stats(pipe string) *structure {
 	return a.Stats
 }
 
-func (h *host) set(pipe, prop string, v any) {
-	h.t.Helper()
-	if a := h.do("set", pipe, args{"prop": prop, "value": v}); a.Failed != "" {
-		h.t.Errorf("%s=%v: %s", prop, v, a.Failed)
-	}
-}
-
 func (h *host) get(pipe, prop string) any {
 	h.t.Helper()
 	a := h.do("get", pipe, args{"prop": prop})
