@@ -58,6 +58,7 @@ func fields(s srtcore.Stats) []Field {
 		u64("bytes-sent-dropped", s.ByteSndDrop),
 		i32("packets-sent-dropped", s.PktSndDrop),
 		real("send-rate-mbps", s.MbpsSendRate),
+		i32("negotiated-latency-ms", s.MsRcvTsbPdDelay),
 		i64("packets-received", s.PktRecvTotal),
 		i32("packets-received-lost", s.PktRcvLossTotal),
 		i32("packets-received-retransmitted", s.PktRcvRetrans),
@@ -67,7 +68,6 @@ func fields(s srtcore.Stats) []Field {
 		u64("bytes-received", s.ByteRecvTotal),
 		u64("bytes-received-lost", s.ByteRcvLossTotal),
 		real("receive-rate-mbps", s.MbpsRecvRate),
-		i32("negotiated-latency-ms", s.MsRcvTsbPdDelay),
 		real("bandwidth-mbps", s.MbpsBandwidth),
 		real("rtt-ms", s.MsRTT),
 	}
