@@ -11,7 +11,7 @@ import (
 // TestAbsentPeerSink is case C20 (a): a live source before a listening sink that
 // nobody calls plays within a second.
 func TestAbsentPeerSink(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, wait := range []string{"true", "false"} {
 		h := startHost(t)
 		port := freePort(t)
@@ -36,7 +36,7 @@ func TestAbsentPeerSink(t *testing.T) {
 // TestAbsentPeerSource is case C20 (b): a source without a caller holds neither
 // its own pipeline's state change nor another branch.
 func TestAbsentPeerSource(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, uri := range []string{"srt://:{port}?mode=listener", "srt://127.0.0.1:{port}"} {
 		h := startHost(t)
 		uri = fill(uri, freePort(t))
@@ -57,7 +57,7 @@ func fill(uri string, port int) string {
 // open and never answers, to a name that does not resolve, NULL comes at once
 // whenever it is asked for.
 func TestNullWhileConnecting(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	hole, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func TestNullWhileConnecting(t *testing.T) {
 // TestReconnect: a caller finds its peer again when that comes back, without a
 // restart; with auto-reconnect=false it is an error.
 func TestReconnect(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	t.Parallel()
 	h := startHost(t)
 	port := freePort(t)
@@ -112,7 +112,7 @@ func TestReconnect(t *testing.T) {
 // TestNegotiatedLatency: the query answers what was negotiated, and the change
 // is announced.
 func TestNegotiatedLatency(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	port := freePort(t)
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+itoa(port)+"?mode=listener&latency=80 ! fakesink async=false sync=false"))

@@ -10,7 +10,7 @@ import (
 // TestBadInput: what cannot be meant gives an error or a warning with the value
 // and the remedy; nothing crashes, nothing hangs.
 func TestBadInput(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	busy, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4zero})
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestBadInput(t *testing.T) {
 
 // TestUnreadableURI: refused at once, with the value, and the old one stays.
 func TestUnreadableURI(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	h.launch("p", ours.fill("fakesrc ! {sink} name=srt uri=srt://127.0.0.1:9000"))
 	for _, bad := range []string{"http://127.0.0.1:9000", "srt://127.0.0.1:99999", "srt://[::1:9000", "srt://127.0.0.1:port", ""} {
@@ -73,7 +73,7 @@ func TestUnreadableURI(t *testing.T) {
 // TestWrongPassphrase: an error with the reason by name and code, not a retry
 // for ever.
 func TestWrongPassphrase(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, p := range pairings() {
 		if p.send != ours && p.recv != ours {
 			continue
@@ -102,7 +102,7 @@ func TestWrongPassphrase(t *testing.T) {
 // TestOtherThreads: statistics read and properties set from other threads while
 // the state changes.
 func TestOtherThreads(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	port := itoa(freePort(t))
 	h.launch("recv", ours.fill("{src} name=srt uri=srt://:"+port+"?mode=listener ! fakesink async=false sync=false"))

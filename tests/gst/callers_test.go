@@ -11,7 +11,7 @@ import (
 // a word; nothing is fed for a while; twenty more join. Signals balance, totals
 // never go down, and nobody else is touched.
 func TestCallers(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	port := freePort(t)
 	h.play("sink", ours.fill("fakesrc name=feed sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! "+
@@ -101,7 +101,7 @@ func watchStats(t *testing.T, h *host) (stop func()) {
 // TestSlowCaller: one caller that stops reading its socket does not slow the
 // others down.
 func TestSlowCaller(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, how := range []string{"drop", "disconnect"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -133,7 +133,7 @@ func TestSlowCaller(t *testing.T) {
 // TestMaxCallers: one more than allowed is refused, with a reason, and there is
 // room again when one has left.
 func TestMaxCallers(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	port := freePort(t)
 	h.play("sink", ours.fill(fixed+" ! {sink} name=srt wait-for-connection=false max-callers=2 uri=srt://:"+itoa(port)+"?mode=listener"))
@@ -168,7 +168,7 @@ func wantReason(t *testing.T, e event) {
 // TestSecondCaller: a listening source refuses a second caller with a reason,
 // or lets it take over.
 func TestSecondCaller(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, policy := range []string{"refuse", "replace"} {
 		t.Run(policy, func(t *testing.T) {
 			h := startHost(t)

@@ -32,7 +32,7 @@ func churn(t *testing.T, env []string, kind string, cycles int, limit time.Durat
 // TestChurn starts, stops and recreates in one process: no hang, and threads and
 // descriptors return to what they were.
 func TestChurn(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, c := range []struct {
 		kind        string
 		full, quick int
@@ -61,7 +61,7 @@ func TestChurn(t *testing.T) {
 
 // TestLeaks: GStreamer's own tracer finds no object alive at the end.
 func TestLeaks(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, kind := range []string{"startstop", "recreate"} {
 		_, said := churn(t, []string{"GST_TRACERS=leaks", "GST_DEBUG=GST_TRACER:7"}, kind, 10, time.Minute)
 		if found := leaked(said); len(found) > 0 {

@@ -54,7 +54,7 @@ func measure(t *testing.T, f family, n int, secs float64, lists bool) (send, rec
 // fakesink in another, in turns with the stock elements. The CPU time is that of
 // the whole processes, pipelines and driver included, per bit delivered.
 func TestCost(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	const streams, ratio = 32, 0.35
 	secs, rounds := 6.0, 2
 	if short() {
@@ -118,7 +118,7 @@ func wantAdded(t *testing.T, who string, threads, plain int) {
 // number. The same pipelines with fakesrc and fakesink give what GStreamer
 // itself takes.
 func TestThreads(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	bin := needLoad(t)
 	count := func(src, sink string, n int) cost {
 		out := newCollector()

@@ -25,26 +25,11 @@ func (p pairing) name() string { return p.send.name + "-to-" + p.recv.name }
 
 // pairings are all four, families both.
 func pairings() []pairing {
-	if onlyStock() {
-		return []pairing{{stock, stock}}
-	}
 	return []pairing{{stock, stock}, {stock, ours}, {ours, stock}, {ours, ours}}
 }
 
 func families() []family {
-	if onlyStock() {
-		return []family{stock}
-	}
 	return []family{stock, ours}
-}
-
-// needOurs ends a test that only our elements can pass.
-func needOurs(t *testing.T) {
-	t.Helper()
-	needGStreamer(t)
-	if onlyStock() {
-		t.Skip("WEIRLINE_GST_ONLY=stock")
-	}
 }
 
 // eachFamily runs a test with the stock elements, which proves the test, and

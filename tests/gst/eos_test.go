@@ -11,7 +11,7 @@ import (
 // at once, as gst-launch-1.0 does. The stock sink loses what is inside the
 // latency window; ours delivers everything, to either receiver.
 func TestEndOfStream(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	rounds := 20
 	if short() {
 		rounds = 4
@@ -70,7 +70,7 @@ func endOfStream(t *testing.T, p pairing, listener end, more string, over time.D
 // TestLastPackets is case C16: the tail survives at every latency, and the end
 // comes no later than the latency and a second.
 func TestLastPackets(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, latency := range []int{120, 500, 2000} {
 		for _, p := range []pairing{{ours, ours}, {ours, stock}} {
 			t.Run(p.name()+" "+strconv.Itoa(latency)+" ms", func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestLastPackets(t *testing.T) {
 // TestSourceGivesOutTheTail: a source whose peer leaves delivers what it holds,
 // on schedule, and then ends the stream.
 func TestSourceGivesOutTheTail(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	t.Parallel()
 	for _, latency := range []string{"120", "500"} {
 		in, sent := writeInput(t, 3, 300)
@@ -108,7 +108,7 @@ func TestSourceGivesOutTheTail(t *testing.T) {
 // TestDrainCanBeLeft: NULL while the sink waits for the end of the stream to be
 // delivered is quick, also when the peer is gone.
 func TestDrainCanBeLeft(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	t.Parallel()
 	h := startHost(t)
 	port := strconv.Itoa(freePort(t))
@@ -124,7 +124,7 @@ func TestDrainCanBeLeft(t *testing.T) {
 
 // TestDrainCanBeSwitchedOff: drain-on-eos=false is the stock behaviour.
 func TestDrainCanBeSwitchedOff(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	t.Parallel()
 	h := startHost(t)
 	port := strconv.Itoa(freePort(t))

@@ -43,10 +43,6 @@ func prepare() error {
 		return err
 	}
 	lab.dir = dir
-	if onlyStock() {
-		lab.env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
-		return nil
-	}
 	plugins := os.Getenv("WEIRLINE_GST_PLUGINS")
 	if plugins == "" {
 		plugins = dir
@@ -84,9 +80,6 @@ func buildPlugin(dir string) error {
 	}
 	return nil
 }
-
-// onlyStock runs what can be run without the plugin: it proves the tests.
-func onlyStock() bool { return os.Getenv("WEIRLINE_GST_ONLY") == "stock" }
 
 // short says that only a part of the long tests runs.
 func short() bool { return testing.Short() }

@@ -25,7 +25,7 @@ func permutations(words []string) (out [][]string) {
 // TestPropertyOrder is case C19: whatever the order in which properties are set,
 // the offer on the wire is the same.
 func TestPropertyOrder(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	want := offer{latency: 777, streamID: "hello", keyLen: 24}
 	words := []string{"latency=777", "passphrase=0123456789ab", "streamid=hello", "pbkeylen=24", "uri=srt://127.0.0.1:{port}"}
@@ -48,7 +48,7 @@ func TestPropertyOrder(t *testing.T) {
 // TestPropertyWinsOverURI: an explicit property wins whatever the order; a
 // second URI replaces only what the first one set.
 func TestPropertyWinsOverURI(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	const uri = "uri=srt://127.0.0.1:{port}?latency=100&streamid=of-uri"
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestPropertyWinsOverURI(t *testing.T) {
 
 // TestPassphraseIsHidden: what is read back never shows the secret.
 func TestPassphraseIsHidden(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	h.launch("p", ours.fill("fakesrc ! {sink} name=srt uri=srt://127.0.0.1:9000?passphrase=top-secret-words&latency=200"))
 	uri, _ := h.get("p", "uri").(string)
@@ -88,7 +88,7 @@ func TestPassphraseIsHidden(t *testing.T) {
 // TestStreamIDInURI is the GStreamer part of case C04: one set of bytes from
 // every way to write it.
 func TestStreamIDInURI(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	const id = "#!::r=live/a,m=publish"
 	for _, c := range []struct{ words, want string }{
@@ -122,7 +122,7 @@ func TestStreamIDInURI(t *testing.T) {
 // TestUnits is the GStreamer part of case C22: milliseconds; a key that does not
 // exist and a value that cannot be meant are named in a warning.
 func TestUnits(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	h := startHost(t)
 	for _, c := range []struct {
 		query   string

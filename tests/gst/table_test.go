@@ -132,7 +132,7 @@ func wantUsed(t *testing.T, list []*difference, prefixes ...string) {
 // TestTable compares both pairs property by property, signal by signal: names,
 // types, values and nicks of enumerations, ranges, defaults, flags.
 func TestTable(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	all := tables(t, stock.src, stock.sink, ours.src, ours.sink)
 	list := differences(t)
 	compare(t, list, all[stock.src].flatten("src"), all[ours.src].flatten("src"))
@@ -149,7 +149,7 @@ func TestTable(t *testing.T) {
 
 // TestInspect wants the tool that users have to show every property.
 func TestInspect(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	for _, name := range []string{ours.src, ours.sink} {
 		cmd := exec.Command("gst-inspect-1.0", name)
 		cmd.Env = lab.env
@@ -200,7 +200,7 @@ func fieldTypes(prefix string, s structure) map[string]string {
 
 // TestStatsFields compares the statistics field by field in both shapes.
 func TestStatsFields(t *testing.T) {
-	needOurs(t)
+	needGStreamer(t)
 	list := differences(t)
 	for _, sinkListens := range []bool{false, true} {
 		stockSrc, stockSink := connected(t, stock, sinkListens)

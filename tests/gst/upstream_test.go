@@ -50,11 +50,9 @@ func TestUpstreamURIToProperties(t *testing.T) {
 // TestUpstreamKeepListening: the source serves one caller after another, and
 // says so by signals and by an element message.
 func TestUpstreamKeepListening(t *testing.T) {
-	for _, p := range pairings() {
+	// The stock source of 1.22 hangs here, so ours alone receives.
+	for _, p := range []pairing{{stock, ours}, {ours, ours}} {
 		t.Run(p.name(), func(t *testing.T) {
-			if p.recv == stock {
-				t.Skip("the stock source of 1.22 hangs here; ours must not")
-			}
 			h := startHost(t)
 			port := strconv.Itoa(freePort(t))
 			h.play("recv", p.recv.fill("{src} name=srt uri=srt://:"+port+"?mode=listener keep-listening=true ! fakesink async=false sync=false"))

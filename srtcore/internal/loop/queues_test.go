@@ -202,6 +202,45 @@ func TestOutbox(t *testing.T) {
 	}
 }
 
+// A ticking loop is woken by the first writer once outboxes are to be collected,
+// and at once by a command, by an inbox that holds messages up, and by a writer
+// that waits for room: at the next tick they would come at a fraction of their
+// rate.
+func TestMailboxTicks(t *testing.T) {
+	woken := 0
+	m := mailbox{wake: func() { woken++ }}
+	want := func(what string, n int) {
+		t.Helper()
+		if woken != n {
+			t.Errorf("%s: woken %d times, want %d", what, woken, n)
+		}
+	}
+	tick := func() {
+		m.collect(nil, nil)
+		woken = 0
+		m.tick(1000)
+	}
+	tick()
+	m.announce(nil, 900)
+	want("a writer before its time", 0)
+	m.announce(nil, 1000)
+	m.announce(nil, 1001)
+	want("two writers in time", 1)
+	tick()
+	m.post(func() {})
+	want("a command", 1)
+	tick()
+	m.announce(nil, mono.Never)
+	want("an inbox with room again", 1)
+	tick()
+	m.nudge()
+	m.nudge()
+	want("two writers that wait", 1)
+	m.collect(nil, nil)
+	m.nudge()
+	want("a loop that is awake", 1)
+}
+
 func TestMailbox(t *testing.T) {
 	woken := 0
 	m := mailbox{wake: func() { woken++ }}
