@@ -137,6 +137,14 @@ type Config struct {
 	// TSBPDMode delivers messages at their time stamps plus the latency. Off:
 	// as soon as they are in order. SRTO_TSBPDMODE, bool, default true.
 	TSBPDMode bool
+	// PlayGrid hands messages over in groups: at multiples of PlayGrid of the
+	// runtime's clock, those whose play time comes before the next multiple. So
+	// none is later than without, each up to PlayGrid earlier, and a reader - all
+	// readers of a runtime at once - is woken once a group instead of once a
+	// message: for readers who go by ReceiveInfo.Source, not by when a message
+	// comes. A gap is given up no earlier than without. 0: each at its play time.
+	// No libsrt option, ms, 0..1000, default 0.
+	PlayGrid time.Duration
 	// DriftTracer follows the difference in speed of the two clocks.
 	// SRTO_DRIFTTRACER, bool, default true.
 	DriftTracer bool

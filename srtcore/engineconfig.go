@@ -37,6 +37,7 @@ func (c *Config) engineConfig() engine.Config {
 		LossMaxTTL:     c.LossMaxTTL,
 		TSBPD:          c.TSBPDMode,
 		TLPktDrop:      c.TLPktDrop,
+		PlayGrid:       c.PlayGrid,
 		NAKReport:      c.NAKReport,
 		SndDropDelay:   c.SndDropDelay,
 		DriftTracer:    c.DriftTracer,

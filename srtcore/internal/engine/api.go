@@ -61,6 +61,7 @@ type Config struct {
 	LossMaxTTL     int // packets
 	TSBPD          bool
 	TLPktDrop      bool
+	PlayGrid       time.Duration // 0: none
 	NAKReport      bool
 	SndDropDelay   time.Duration // negative: the sender never drops
 	DriftTracer    bool

@@ -170,7 +170,7 @@ func (c *Conn) ready(now mono.Time) bool {
 		case b == tombstone:
 			r.pop()
 		case b != nil:
-			return !c.tsbpdOn() || c.playTime(0) <= now
+			return !c.tsbpdOn() || c.handTime() <= now
 		case !c.skipHole(now):
 			return false
 		}

@@ -82,5 +82,22 @@ func (c *Conn) nextPlay() mono.Time {
 	if c.rcv.buf.at(off) == tombstone || !c.tsbpdOn() {
 		return 0
 	}
+	if off == 0 {
+		return c.handTime()
+	}
 	return c.playTime(off)
+}
+
+// handTime returns when the first packet is to be handed over: at its play
+// time, or with others at the point of the grid before it.
+func (c *Conn) handTime() mono.Time {
+	t, grid := c.playTime(0), mono.Time(c.cfg.PlayGrid)
+	if grid == 0 {
+		return t
+	}
+	into := t % grid
+	if into < 0 {
+		into += grid
+	}
+	return t - into
 }
