@@ -9,6 +9,12 @@ type In struct {
 	From netip.AddrPort
 	// To is the local address the datagram was sent to; invalid if unknown.
 	To netip.Addr
+	// At is when the system received the datagram, by its clock, in nanoseconds
+	// since 1970; 0 if unknown.
+	At int64
+	// Lag is how many nanoseconds before it was handed on that was, where it
+	// matters: for handshakes and ACKACKs, which tell the time.
+	Lag int64
 }
 
 // Out is a datagram to be sent. Data stays valid until the batch is written.

@@ -210,9 +210,10 @@ func (c *Conn) handleACKACK(now mono.Time, h wire.ControlHeader) {
 			a.due = mono.Never
 		}
 	}
-	sample := now.Sub(rec.at)
+	arrived := max(c.ep.arrived, rec.at)
+	sample := arrived.Sub(rec.at)
 	c.rtt.sample(sample)
-	c.rcv.tsbpd.drift(now, h.Timestamp, sample-c.rtt.first, c)
+	c.rcv.tsbpd.drift(arrived, h.Timestamp, sample-c.rtt.first, c)
 }
 
 // handleACK takes an acknowledgement (draft section 3.2.4).

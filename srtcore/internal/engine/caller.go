@@ -118,7 +118,7 @@ func (c *Conn) handleConclusion(now mono.Time, ts wire.Timestamp, m *wire.Handsh
 		return
 	}
 	c.hs.message = nil
-	c.agree(now, ts, m, &x)
+	c.agree(c.ep.arrived, ts, m, &x)
 	c.events = append(c.events, Event{Kind: EventConnected})
 }
 

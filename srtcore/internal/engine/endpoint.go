@@ -23,6 +23,7 @@ type Endpoint struct {
 	replies  []reply
 	events   []Event
 	counters EndpointCounters
+	arrived  mono.Time // of the datagram that is being handled
 
 	// Scratch space of the decoders, one for all connections.
 	ranges  []wire.SeqRange
@@ -69,6 +70,7 @@ func (e *Endpoint) Counters() EndpointCounters { return e.counters }
 // HandleDatagram takes a received datagram and its Buf. It returns the Conn
 // that was touched and must be drained, or nil.
 func (e *Endpoint) HandleDatagram(now mono.Time, d dgram.In) *Conn {
+	e.arrived = now - mono.Time(d.Lag)
 	b := d.Buf.Bytes()
 	if len(b) < wire.HeaderSize {
 		e.counters.Short++

@@ -110,7 +110,7 @@ func (e *Endpoint) answerConclusion(now mono.Time, ts wire.Timestamp, m *wire.Ha
 	if e.lis.pending[key] != nil {
 		return nil
 	}
-	r := &Request{Peer: d.From, Local: d.To, SocketID: m.SocketID, hs: *m, at: now, ts: ts}
+	r := &Request{Peer: d.From, Local: d.To, SocketID: m.SocketID, hs: *m, at: e.arrived, ts: ts}
 	if reason := e.checkRequest(m, r); reason != 0 {
 		e.refuse(now, r, reason)
 		return nil

@@ -22,10 +22,13 @@ type wirePair struct {
 	batch    dgram.Batch
 	messages []Message
 	received int
+	lag      time.Duration // of what is handed on
 }
 
-func newWirePair(t testing.TB, cfg Config) *wirePair {
-	p := &wirePair{t: t, now: mono.Time(time.Hour), cache: newCache(), messages: make([]Message, 0, 64)}
+func newWirePair(t testing.TB, cfg Config) *wirePair { return newLatePair(t, cfg, 0) }
+
+func newLatePair(t testing.TB, cfg Config, lag time.Duration) *wirePair {
+	p := &wirePair{t: t, lag: lag, now: mono.Time(time.Hour), cache: newCache(), messages: make([]Message, 0, 64)}
 	for i := range p.ends {
 		p.ends[i] = NewEndpoint(EndpointConfig{Rand: rand.Reader, Cache: p.cache})
 		p.addrs[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 9000)
@@ -84,7 +87,7 @@ func (p *wirePair) drain(i int) {
 func (p *wirePair) carry(from int, o dgram.Out) {
 	b := p.cache.Get()
 	b.Reset(copy(b.Mem(), o.Data))
-	p.ends[1-from].HandleDatagram(p.now, dgram.In{Buf: b, From: p.addrs[from]})
+	p.ends[1-from].HandleDatagram(p.now, dgram.In{Buf: b, From: p.addrs[from], Lag: int64(p.lag)})
 }
 
 // send hands n messages to the caller.

@@ -1,6 +1,11 @@
 package loop
 
-import "github.com/weirline/weirline/srtcore/wire"
+import (
+	"time"
+
+	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/wire"
+)
 
 // drainRounds bounds the rounds of one turn; what is left comes after the
 // sockets have been read again.
@@ -49,6 +54,9 @@ func (l *Loop) handle(s *socket, i int) {
 	if l.lastTraffic != l.now && isTraffic(d.Buf.Bytes()) {
 		l.traffic()
 	}
+	if d.Lag = 0; d.At != 0 && tellsTime(d.Buf.Bytes()) {
+		d.Lag = int64(l.lag(d.At))
+	}
 	if c := s.ep.HandleDatagram(l.now, *d); c != nil {
 		if own, ok := c.User.(*Conn); ok {
 			own.touch()
@@ -69,6 +77,31 @@ func isTraffic(b []byte) bool {
 	}
 	h, _, err := wire.ParseControl(b)
 	return err == nil && (h.Type == wire.CtrlACK || h.Type == wire.CtrlACKACK || h.Type == wire.CtrlNAK)
+}
+
+// tellsTime picks the packets whose arrival is measured: the time base of a
+// connection comes from a handshake, round-trip times and the clocks' drift from
+// ACKACKs (draft sections 4.5, 4.7 and 4.10). A loop may find them milliseconds
+// after they came.
+func tellsTime(b []byte) bool {
+	if len(b) < wire.HeaderSize || !wire.IsControl(b) {
+		return false
+	}
+	h, _, err := wire.ParseControl(b)
+	return err == nil && (h.Type == wire.CtrlHandshake || h.Type == wire.CtrlACKACK)
+}
+
+// mostLag bounds what is believed: more is a system clock that was set.
+const mostLag = 100 * time.Millisecond
+
+// lag is how long before l.now the system's clock showed at.
+func (l *Loop) lag(at int64) time.Duration {
+	wall := time.Now()
+	lag := l.now.Sub(mono.Time(wall.Sub(origin))) + time.Duration(wall.UnixNano()-at)
+	if lag > mostLag {
+		return 0
+	}
+	return max(lag, 0)
 }
 
 func (l *Loop) runCommands() {

@@ -9,9 +9,9 @@ import (
 )
 
 // control is room for the control messages of one message: the train's stride
-// (24 bytes) and a local address (40 bytes), with some to spare. The words keep
-// it aligned.
-type control [12]uint64
+// (24 bytes), a local address (40 bytes) and a time (32 bytes), with some to
+// spare. The words keep it aligned.
+type control [14]uint64
 
 func (c *control) bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(c)), unsafe.Sizeof(*c))
@@ -48,9 +48,14 @@ func (c *control) addSource(off int, from netip.Addr, v6 bool) int {
 	return next
 }
 
-// readControl returns what the kernel told about a received message: the stride
-// of a train, 0 if it is none, and the local address, invalid if untold.
-func readControl(b []byte) (stride int, to netip.Addr) {
+// told is what the kernel tells about a received message.
+type told struct {
+	stride int        // of a train, 0 if it is none
+	to     netip.Addr // local address; invalid if untold
+	at     int64      // arrival by the system's clock, ns since 1970; 0 if untold
+}
+
+func readControl(b []byte) (t told) {
 	for len(b) >= unix.CmsgLen(0) {
 		h, data, rest, err := unix.ParseOneSocketControlMessage(b)
 		if err != nil {
@@ -58,15 +63,17 @@ func readControl(b []byte) (stride int, to netip.Addr) {
 		}
 		switch {
 		case h.Level == unix.SOL_UDP && h.Type == unix.UDP_GRO:
-			stride = getStride(data)
+			t.stride = getStride(data)
+		case h.Level == unix.SOL_SOCKET && h.Type == unix.SCM_TIMESTAMPNS && len(data) >= 16:
+			t.at = int64(binary.NativeEndian.Uint64(data))*1e9 + int64(binary.NativeEndian.Uint64(data[8:]))
 		case h.Level == unix.SOL_IP && h.Type == unix.IP_PKTINFO && len(data) >= unix.SizeofInet4Pktinfo:
-			to = netip.AddrFrom4((*unix.Inet4Pktinfo)(unsafe.Pointer(&data[0])).Spec_dst)
+			t.to = netip.AddrFrom4((*unix.Inet4Pktinfo)(unsafe.Pointer(&data[0])).Spec_dst)
 		case h.Level == unix.SOL_IPV6 && h.Type == unix.IPV6_PKTINFO && len(data) >= unix.SizeofInet6Pktinfo:
-			to = netip.AddrFrom16((*unix.Inet6Pktinfo)(unsafe.Pointer(&data[0])).Addr).Unmap()
+			t.to = netip.AddrFrom16((*unix.Inet6Pktinfo)(unsafe.Pointer(&data[0])).Addr).Unmap()
 		}
 		b = rest
 	}
-	return stride, to
+	return t
 }
 
 // getStride reads the length of a train's datagrams, an int in the kernel.

@@ -4,12 +4,15 @@ package udp
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/netip"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -322,11 +325,12 @@ func TestControlMessages(t *testing.T) {
 			want = netip.MustParseAddr(c.from)
 			n = ctl.addSource(n, want, c.v6)
 		}
-		if n > len(ctl.bytes()) {
-			t.Fatalf("%d bytes of control messages", n)
-		}
-		if _, to := readControl(ctl.bytes()[:n]); to != want {
-			t.Errorf("%+v: read back %v", c, to)
+		var stamp []byte
+		stamp, n = ctl.add(n, unix.SOL_SOCKET, unix.SCM_TIMESTAMPNS, 16)
+		binary.NativeEndian.PutUint64(stamp, 3)
+		binary.NativeEndian.PutUint64(stamp[8:], 5)
+		if got := readControl(ctl.bytes()[:n]); got.to != want || got.at != 3e9+5 {
+			t.Errorf("%+v: read back %+v", c, got)
 		}
 		for cut := range n { // what is cut off is not read
 			readControl(bytes.Clone(ctl.bytes()[:cut]))
@@ -335,8 +339,8 @@ func TestControlMessages(t *testing.T) {
 	var ctl control
 	data, n := ctl.add(0, unix.SOL_UDP, unix.UDP_GRO, 4)
 	copy(data, bytes.Repeat([]byte{1}, 4))
-	if stride, _ := readControl(ctl.bytes()[:n]); stride != 0x01010101 {
-		t.Errorf("stride %#x", stride)
+	if got := readControl(ctl.bytes()[:n]); got.stride != 0x01010101 {
+		t.Errorf("stride %#x", got.stride)
 	}
 }
 
@@ -371,4 +375,26 @@ func TestDescriptorsComeBack(t *testing.T) {
 // reachable4 returns the IPv4 loopback address of p.
 func (p *peer) reachable4() netip.AddrPort {
 	return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), p.LocalAddr().Port())
+}
+
+// The kernel's note of an arrival is that of the arrival, not of the reading.
+// It begins to take notes some time after the first socket asks for them.
+func TestArrivalIsTold(t *testing.T) {
+	a, b := listen(t, "127.0.0.1:0", Config{}), listen(t, "127.0.0.1:0", Config{})
+	const rest = 2 * time.Millisecond
+	for until := time.Now().Add(patience); ; {
+		sent := time.Now()
+		a.sendAll([]dgram.Out{{Data: payload(1, 100), To: b.LocalAddr()}})
+		for time.Since(sent) < rest {
+			runtime.Gosched()
+		}
+		d := b.collect(1, 8)[0]
+		read := time.Now()
+		if at := time.Unix(0, d.At); d.At != 0 && at.Sub(sent) > -rest && read.Sub(at) >= rest/2 {
+			return
+		}
+		if time.Now().After(until) {
+			t.Fatalf("sent at %v, read at %v, said to have come at %v", sent, read, time.Unix(0, d.At))
+		}
+	}
 }

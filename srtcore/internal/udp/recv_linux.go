@@ -61,6 +61,7 @@ type message struct {
 	views  int         // of slab, yet to be taken
 	from   netip.AddrPort
 	to     netip.Addr
+	at     int64
 }
 
 func newReceiver(s *socket, c *dgram.Cache) *receiver {
@@ -168,16 +169,16 @@ func (r *receiver) arm() {
 // load makes the message at slot the one to be cut.
 func (r *receiver) load() {
 	m := &r.msgs[r.slot]
-	stride, to := readControl(r.controls[r.slot].bytes()[:m.hdr.Controllen])
+	t := readControl(r.controls[r.slot].bytes()[:m.hdr.Controllen])
 	if !r.s.any {
-		to = r.s.local.Addr()
+		t.to = r.s.local.Addr()
 	}
 	data := r.rooms[r.slot][:m.n]
 	c := &r.cur
-	c.data, c.stride, c.next, c.count = data, stride, 0, segments(len(data), stride)
+	c.data, c.stride, c.next, c.count = data, t.stride, 0, segments(len(data), t.stride)
 	c.slab, c.views = nil, 0
-	c.from, c.to = getAddr(&r.names[r.slot], &r.s.zones), to
-	if n := views(len(data), stride); n > 0 && r.s.gro {
+	c.from, c.to, c.at = getAddr(&r.names[r.slot], &r.s.zones), t.to, t.at
+	if n := views(len(data), t.stride); n > 0 && r.s.gro {
 		r.lend(n)
 	}
 }
@@ -221,7 +222,7 @@ func (r *receiver) cut(dst []dgram.In) int {
 		// Field by field: a literal is built on the stack and read back, which
 		// waits until the copy before it has reached the memory.
 		d := &dst[n]
-		d.Buf, d.From, d.To = r.buf(data), m.from, m.to
+		d.Buf, d.From, d.To, d.At = r.buf(data), m.from, m.to, m.at
 		n++
 	}
 	return n

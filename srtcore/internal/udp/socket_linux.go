@@ -72,6 +72,8 @@ func (s *socket) setup(laddr netip.AddrPort, cfg Config) error {
 	}
 	setBuffers(s.fd, cfg)
 	s.setOffload(cfg)
+	// Without it a datagram's arrival is when it is read.
+	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
 	if err := unix.Bind(s.fd, s.bindAddr(laddr)); err != nil {
 		return err
 	}
