@@ -1,8 +1,10 @@
 // Package control shows how routes stand. Everything here reads the same
 // route.Snapshot and nothing here touches a payload.
 //
-// Lives here: StatsWriter (JSON, CSV and text lines). May import: route.
-// Never: endpoint, hub, ingest.
+// Lives here: StatsWriter (JSON, CSV and text lines), the API, the metrics and
+// the page, Daemon (what they see of it).
+// May import: route, config for its types, srtcore, net/http.
+// Never: endpoint, hub, ingest, access, daemon.
 package control
 
 import (

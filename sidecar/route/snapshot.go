@@ -11,16 +11,22 @@ import (
 // Snapshot is how a route stands at one moment. Statistics, the API and the
 // page all read this one type.
 type Snapshot struct {
-	Time    time.Time     `json:"time"`
-	Name    string        `json:"name,omitempty"`
-	Uptime  float64       `json:"uptimeSeconds"`
-	Media   hub.Stats     `json:"media"` // what passed the hub
-	Source  EndSnapshot   `json:"source"`
+	Time    time.Time   `json:"time"`
+	Name    string      `json:"name,omitempty"`
+	Dynamic bool        `json:"dynamic"` // made by a request, not by the configuration
+	Uptime  float64     `json:"uptimeSeconds"`
+	Media   hub.Stats   `json:"media"`  // what passed the hub
+	Source  EndSnapshot `json:"source"` // the one in use
+	// Spares are the other sources, of a route with more than one.
+	Spares  []EndSnapshot `json:"spares,omitempty"`
 	Outputs []EndSnapshot `json:"outputs"`
+	// Health is what the transport stream looks like; nil: not looked at.
+	Health any `json:"health,omitempty"`
 }
 
 // EndSnapshot is one end of it.
 type EndSnapshot struct {
+	ID       string            `json:"id,omitempty"` // of an output: unique within its route
 	URL      string            `json:"url"`
 	State    State             `json:"state"`
 	Since    time.Time         `json:"since"`
@@ -34,10 +40,13 @@ type EndSnapshot struct {
 
 // SessionSnapshot is one connection of an end.
 type SessionSnapshot struct {
-	Peer   string          `json:"peer,omitempty"`
-	Uptime float64         `json:"uptimeSeconds"`
-	Queue  hub.ReaderStats `json:"queue"`
-	SRT    *srtcore.Stats  `json:"srt,omitempty"`
+	ID       string          `json:"id,omitempty"` // unique within the daemon's life
+	StreamID string          `json:"streamId,omitempty"`
+	User     string          `json:"user,omitempty"`
+	Peer     string          `json:"peer,omitempty"`
+	Uptime   float64         `json:"uptimeSeconds"`
+	Queue    hub.ReaderStats `json:"queue"`
+	SRT      *srtcore.Stats  `json:"srt,omitempty"`
 }
 
 // Snapshot says how the route stands.

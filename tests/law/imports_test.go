@@ -123,9 +123,12 @@ var backward = map[string][]string{
 	"sidecar/mpegts":   {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/config", "sidecar/cmd"},
 	"sidecar/endpoint": {"sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/cmd"},
 	"sidecar/hub":      {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/route":    {"sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/ingest":   {"sidecar/control", "sidecar/cmd"},
-	"sidecar/control":  {"sidecar/ingest", "sidecar/endpoint", "sidecar/cmd"},
+	"sidecar/route":    {"sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
+	"sidecar/access":   {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
+	"sidecar/config":   {"sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
+	"sidecar/ingest":   {"sidecar/control", "sidecar/daemon", "sidecar/cmd"},
+	"sidecar/control":  {"sidecar/ingest", "sidecar/access", "sidecar/endpoint", "sidecar/daemon", "sidecar/cmd"},
+	"sidecar/daemon":   {"sidecar/cmd"},
 	"sidecar/bench":    {"sidecar/cmd"},
 }
 
