@@ -16,6 +16,9 @@ const (
 // session is what both directions of an SRT connection show.
 type session struct{ c *srtcore.Conn }
 
+// Conn is the connection itself.
+func (s session) Conn() *srtcore.Conn { return s.c }
+
 // Peer is the other side's address.
 func (s session) Peer() string { return s.c.RemoteAddr().String() }
 

@@ -52,6 +52,9 @@ func (o *output) serve(ctx context.Context) error {
 		}
 		if err == nil {
 			bo.after(steady)
+			if o.full(sink) {
+				continue
+			}
 			queue := o.r.hub.Join(o.r.cfg.Queue, o.room)
 			wg.Go(func() {
 				o.deliver(ctx, sink, queue)
@@ -72,6 +75,22 @@ func (o *output) serve(ctx context.Context) error {
 	}
 }
 
+// full turns a caller away if there are as many as may be.
+func (o *output) full(sink endpoint.Sink) bool {
+	limit := o.r.cfg.MaxPlayers
+	if limit == 0 || o.r.fan.players() < limit {
+		return false
+	}
+	sink.Abort()
+	who := ""
+	if p, ok := sink.(peerer); ok {
+		who = p.Peer()
+	}
+	o.r.log.Warn("caller turned away: max-players", "url", o.sink.URL(), "peer", who, "limit", limit)
+	o.r.event(Event{Level: Warn, Kind: "refused", Text: fmt.Sprintf("%s turned away: %d players are there, as many as max-players allows", who, limit)})
+	return true
+}
+
 func (o *output) addGone(s hub.ReaderStats) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -84,14 +103,16 @@ func (o *output) addGone(s hub.ReaderStats) {
 // nil, or the session's.
 func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
 	s := newSession(sink, queue)
-	if t, ok := sink.(unhurried); ok && o.r.source.traits.Patience != 0 {
-		t.TakeTime(o.r.source.traits.Patience < 0)
+	if t, ok := sink.(unhurried); ok && o.r.traits().Patience != 0 {
+		t.TakeTime(o.r.traits().Patience < 0)
 	}
 	o.dropStale(queue)
 	o.begin(s)
 	o.markSeen()
 	o.tellRoom()
 	o.r.log.Info("output up", about(o.sink, s, nil)...)
+	came, went := o.words(false)
+	o.r.sessionEvent(o.end, s, came, nil)
 	stop := context.AfterFunc(ctx, sink.Abort)
 	err := o.copy(s.context(ctx), sink, queue)
 	if errors.Is(err, io.EOF) {
@@ -106,6 +127,7 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	o.warnDrops(s)
 	o.finish(s, err)
 	o.tellRoom()
+	o.r.sessionEvent(o.end, s, went, err)
 	o.r.log.Info("output ended", append(about(o.sink, s, err), "dropped", queue.Stats().Dropped)...)
 	return err
 }
@@ -138,7 +160,7 @@ func (o *output) closed(err error) {
 // dropStale drops what live media has outlived while the output was down. A
 // source that waits for its outputs, or has ended, loses nothing.
 func (o *output) dropStale(queue *hub.Reader) {
-	if o.r.source.traits.Patience < 0 || o.r.ended() {
+	if o.r.traits().Patience < 0 || o.r.ended() {
 		return
 	}
 	o.end.mu.Lock()
@@ -153,12 +175,12 @@ func (o *output) dropStale(queue *hub.Reader) {
 
 func (o *output) copy(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
 	// A file gains nothing by it, and its pace is found in batches.
-	if t, ok := sink.(tryWriter); ok && o.r.source.traits.Patience >= 0 {
+	if t, ok := sink.(tryWriter); ok && o.r.traits().Patience >= 0 {
 		queue.Direct(t.TryWrite)
 		defer queue.Direct(nil)
 	}
 	batch := batchSize
-	if o.r.source.traits.Patience != 0 {
+	if o.r.traits().Patience != 0 {
 		batch = patientBatch
 	}
 	payloads := make([]*hub.Payload, batch)

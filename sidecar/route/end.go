@@ -89,6 +89,30 @@ func (e *end) finish(s *session, err error) {
 	}
 }
 
+func (e *end) count() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.sessions)
+}
+
+func (e *end) list() (all []*session) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for s := range e.sessions {
+		all = append(all, s)
+	}
+	return all
+}
+
+func (e *end) session(id string) *session {
+	for _, s := range e.list() {
+		if s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
 func (e *end) isUp() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -16,10 +16,13 @@ import (
 // sessions; a listening one gives each caller a queue of its own.
 type output struct {
 	*end
-	r    *Route
-	sink endpoint.SinkEnd
-	seen chan struct{} // closed when it was up once, or never will be
-	once sync.Once
+	id     string // within the route
+	cancel context.CancelFunc
+	ended  chan struct{} // closed when it does not run any more
+	r      *Route
+	sink   endpoint.SinkEnd
+	seen   chan struct{} // closed when it was up once, or never will be
+	once   sync.Once
 
 	queue   *hub.Reader   // dialling only
 	room    chan struct{} // a queue has room, or a session came or went
@@ -33,7 +36,7 @@ type output struct {
 }
 
 func newOutput(r *Route, e endpoint.SinkEnd) *output {
-	o := &output{end: newEnd(e), r: r, sink: e, seen: make(chan struct{}), room: make(chan struct{}, 1)}
+	o := &output{end: newEnd(e), r: r, sink: e, ended: make(chan struct{}), seen: make(chan struct{}), room: make(chan struct{}, 1)}
 	if !o.traits.Listens {
 		o.queue = r.hub.Join(r.cfg.Queue, o.room)
 	}

@@ -14,8 +14,8 @@ const patientBatch = 8
 // bePatient holds a source up that can be held up, while an output that is up
 // has no room for a message of n bytes.
 func (r *Route) bePatient(ctx context.Context, n int) {
-	if p := r.source.traits.Patience; p != 0 {
-		for _, o := range r.outputs {
+	if p := r.traits().Patience; p != 0 {
+		for _, o := range r.fan.list() {
 			o.waitRoom(ctx, n, p)
 		}
 	}

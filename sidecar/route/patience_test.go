@@ -38,7 +38,7 @@ func TestPatientSourceWaitsForTheNextCaller(t *testing.T) {
 	r := start(t, Config{Source: src, Outputs: outputs(out)})
 	in <- "1"
 	out.wait(t, 0, "1").lose()
-	waitFor(t, func() bool { return !r.outputs[0].isUp() })
+	waitFor(t, func() bool { return !r.fan.list()[0].isUp() })
 	in <- "2"
 	close(in)
 	out.answers <- nil

@@ -2,8 +2,8 @@
 // again when they are lost, and says how things stand. It knows ends only
 // through the interfaces of package endpoint.
 //
-// Lives here: Route, its states, the back-off, the Snapshot that everything
-// that shows a route reads.
+// Lives here: Route, its states, the back-off, fail-over between sources, the
+// Snapshot that everything that shows a route reads.
 // May import: endpoint, hub, log/slog; srtcore for the type of its counters.
 // Never: net, net/http, ingest, control.
 package route
@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -26,10 +25,31 @@ var ErrGaveUp = errors.New("gave up waiting for a peer")
 
 // Config is what a Route needs.
 type Config struct {
-	Name    string // for the log
-	Source  endpoint.SourceEnd
+	Name   string // for the log
+	Source endpoint.SourceEnd
+	// Spares are further sources, in the order of preference behind Source. All
+	// are read all the time; the media of one goes on.
+	Spares  []endpoint.SourceEnd
 	Outputs []endpoint.SinkEnd
 	Log     *slog.Logger
+	Dynamic bool // made by a request
+	// Standing: the route goes on though all its outputs have failed or it has
+	// none yet.
+	Standing bool
+	// OnEvent, if set, is told what an operator wants to know. It must not block.
+	OnEvent func(Event)
+	// Monitor, if set, sees every message of the source in use.
+	Monitor Monitor
+	// FailoverAfter without media makes the next source the one in use; 0: 1 s.
+	FailoverAfter time.Duration
+	// HoldOff is how long a preferred source must have been back before it is
+	// used again; 0: 5 s; negative: not while the other lives.
+	HoldOff time.Duration
+	// SlowAfter disconnects a listening output's caller that has been losing
+	// messages for so long; 0: never.
+	SlowAfter time.Duration
+	// MaxPlayers bounds the callers of listening outputs, in all; 0: no limit.
+	MaxPlayers int
 	// GiveUp ends the route when an end has had no peer for so long; 0: never.
 	GiveUp time.Duration
 	// Queue bounds what is kept for each reader, bytes; 0: 5 MiB, about a
@@ -53,6 +73,8 @@ func (c *Config) defaults() {
 	set(&c.MaxAge, time.Second)
 	set(&c.Last, 5*time.Second)
 	set(&c.Stop, 10*time.Second)
+	set(&c.FailoverAfter, time.Second)
+	set(&c.HoldOff, 5*time.Second)
 	if c.Queue == 0 {
 		c.Queue = 5 << 20
 	}
@@ -64,32 +86,54 @@ func (c *Config) defaults() {
 	}
 }
 
+// Monitor looks at the media of a route.
+type Monitor interface {
+	Feed(msgs [][]byte, at time.Time)
+	Snapshot() any
+}
+
 // Route is one source and its outputs.
 type Route struct {
 	cfg     Config
 	log     *slog.Logger
 	hub     *hub.Hub
-	source  *end
-	outputs []*output
+	source  *end   // the preferred one
+	sources []*end // all
+	choice  choice
+	fan     fan // the outputs
 	started time.Time
 	ending  chan struct{} // closed when the source has ended for good
+	stop    context.CancelFunc
+	stopped context.Context // of Stop
 }
 
 // New returns a Route that is not running yet.
 func New(cfg Config) *Route {
 	cfg.defaults()
 	r := &Route{cfg: cfg, log: cfg.Log, hub: hub.New(), started: time.Now(), ending: make(chan struct{})}
-	r.source = newEnd(cfg.Source)
+	r.stopped, r.stop = context.WithCancel(context.Background())
+	for _, e := range append([]endpoint.SourceEnd{cfg.Source}, cfg.Spares...) {
+		r.sources = append(r.sources, newEnd(e))
+	}
+	r.source = r.sources[0]
+	r.choice.init(r)
+	r.fan.init(r)
 	for _, e := range cfg.Outputs {
-		r.outputs = append(r.outputs, newOutput(r, e))
+		r.fan.add(e)
 	}
 	return r
 }
+
+// Stop ends the route as the end of Run's context would.
+func (r *Route) Stop() { r.stop() }
 
 // Run carries media until the source ends for good, every output has failed
 // for good, or ctx ends; then the outputs deliver what they have. A route that
 // was told to stop, or whose source came to its end, returns nil.
 func (r *Route) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(r.stopped, cancel)()
 	defer r.closeEnds()
 	if err := r.bind(ctx); err != nil {
 		return err
@@ -99,28 +143,19 @@ func (r *Route) Run(ctx context.Context) error {
 	defer abort()
 	srcCtx, stop := context.WithCancel(ctx)
 	defer stop()
+	r.fan.run(outCtx, stop)
 
-	var wg sync.WaitGroup
-	for _, o := range r.outputs {
-		wg.Go(func() { o.run(outCtx) })
-	}
-	go func() {
-		wg.Wait() // all failed: the source has nobody left to read for
-		stop()
-	}()
-
-	err := r.runSource(srcCtx)
+	err := r.runSources(srcCtx)
 	r.hub.End()
 	close(r.ending)
-	r.finish(ctx, abort, &wg)
+	r.finish(ctx, abort)
 	return errors.Join(err, r.outputErrors())
 }
 
 // finish waits for the outputs: as long as they make progress, but not long
 // once somebody wants the route to stop.
-func (r *Route) finish(ctx context.Context, abort func(), wg *sync.WaitGroup) {
-	done := make(chan struct{})
-	go func() { wg.Wait(); close(done) }()
+func (r *Route) finish(ctx context.Context, abort func()) {
+	done := r.fan.end()
 	select {
 	case <-done:
 		return
@@ -140,35 +175,45 @@ func (r *Route) finish(ctx context.Context, abort func(), wg *sync.WaitGroup) {
 // bind claims all addresses first: a port in use must be known before a byte
 // of media is taken.
 func (r *Route) bind(ctx context.Context) error {
-	ends := []endpoint.End{r.cfg.Source}
-	for _, e := range r.cfg.Outputs {
-		ends = append(ends, e)
+	for _, s := range r.sources {
+		if err := r.claim(ctx, s.face); err != nil {
+			return err
+		}
 	}
-	for _, e := range ends {
-		b, ok := e.(endpoint.Binder)
-		if !ok {
-			continue
-		}
-		if err := b.Listen(ctx); err != nil {
-			return fmt.Errorf("%s: %w", e.URL(), err)
-		}
-		if e.Traits().Listens {
-			r.log.Info("listening", "url", e.URL())
+	for _, o := range r.fan.list() {
+		if err := r.claim(ctx, o.face); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+func (r *Route) claim(ctx context.Context, e endpoint.End) error {
+	b, ok := e.(endpoint.Binder)
+	if !ok {
+		return nil
+	}
+	if err := b.Listen(ctx); err != nil {
+		return fmt.Errorf("%s: %w", e.URL(), err)
+	}
+	if e.Traits().Listens {
+		r.log.Info("listening", "url", e.URL())
+	}
+	return nil
+}
+
 func (r *Route) closeEnds() {
-	r.cfg.Source.Close()
-	for _, e := range r.cfg.Outputs {
-		e.Close()
+	for _, s := range r.sources {
+		s.face.Close()
+	}
+	for _, o := range r.fan.list() {
+		o.face.Close()
 	}
 }
 
 func (r *Route) outputErrors() error {
 	var errs []error
-	for _, o := range r.outputs {
+	for _, o := range r.fan.list() {
 		if err := o.err(); err != nil {
 			errs = append(errs, err)
 		}

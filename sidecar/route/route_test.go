@@ -82,7 +82,7 @@ func TestCallerReconnectsWhileTheSourceGoesOn(t *testing.T) {
 	r := start(t, Config{Source: src, Outputs: outputs(out), MaxAge: time.Minute})
 	out.answers <- nil
 	out.wait(t, 0, "1").lose() // nobody writes: the route must notice by itself
-	waitFor(t, func() bool { return !r.outputs[0].isUp() })
+	waitFor(t, func() bool { return !r.fan.list()[0].isUp() })
 	out.answers <- errors.New("not back yet")
 	in <- "2"
 	out.answers <- nil
@@ -309,11 +309,11 @@ func TestOldMediaIsNotSentAfterAnInterruption(t *testing.T) {
 	r := start(t, Config{Source: src, Outputs: outputs(out), MaxAge: time.Nanosecond})
 	out.answers <- nil
 	out.wait(t, 0, "1").lose()
-	waitFor(t, func() bool { return !r.outputs[0].isUp() })
+	waitFor(t, func() bool { return !r.fan.list()[0].isUp() })
 	in <- "2"
 	waitFor(t, func() bool { return r.Snapshot().Outputs[0].Queue.Queued == 1 })
 	out.answers <- nil
-	waitFor(t, func() bool { return r.outputs[0].isUp() })
+	waitFor(t, func() bool { return r.fan.list()[0].isUp() })
 	in <- "3"
 	out.wait(t, 1, "3")
 }

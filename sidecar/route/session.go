@@ -3,6 +3,8 @@ package route
 import (
 	"context"
 	"errors"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
@@ -22,7 +24,10 @@ type (
 		Done() <-chan struct{}
 		Err() error
 	}
-	statter interface{ SRTStats() srtcore.Stats }
+	statter    interface{ SRTStats() srtcore.Stats }
+	streamIDer interface{ StreamID() string }
+	userer     interface{ User() string }
+	conner     interface{ Conn() *srtcore.Conn }
 	// unhurried is a sink that can spread a source that waits for it: one that
 	// is a file for sure, or one that may be live.
 	unhurried interface{ TakeTime(file bool) }
@@ -35,15 +40,50 @@ type (
 
 // session is one connection of an end.
 type session struct {
+	id     string
 	of     any // a Source or a Sink
 	queue  *hub.Reader
 	begun  time.Time
 	ctx    context.Context
 	cancel context.CancelFunc
+	why    atomic.Pointer[error] // of a kick
+
+	// Of watchSlow.
+	dropped uint64
+	slow    time.Time // since when it has been losing; zero: it is not
 }
 
+// serial numbers the sessions of the process.
+var serial atomic.Uint64
+
 func newSession(of any, queue *hub.Reader) *session {
-	return &session{of: of, queue: queue, begun: time.Now()}
+	return &session{id: "c" + strconv.FormatUint(serial.Add(1), 10), of: of, queue: queue, begun: time.Now()}
+}
+
+// kick ends the session for this reason.
+func (s *session) kick(why error) {
+	s.why.CompareAndSwap(nil, &why)
+	switch of := s.of.(type) {
+	case endpoint.Sink:
+		of.Abort()
+	case endpoint.Source:
+		of.Close()
+	}
+	s.end()
+}
+
+// losing notes whether the session's queue has dropped anything since the last
+// call, and reports whether every call for the given time said so.
+func (s *session) losing(now time.Time, limit time.Duration) bool {
+	n := s.queue.Stats().Dropped
+	switch {
+	case n == s.dropped:
+		s.slow = time.Time{}
+	case s.slow.IsZero():
+		s.slow = now
+	}
+	s.dropped = n
+	return !s.slow.IsZero() && now.Sub(s.slow) >= limit
 }
 
 func (s *session) peer() string {
@@ -55,7 +95,7 @@ func (s *session) peer() string {
 
 // about is what a log line says of a session.
 func about(e endpoint.End, s *session, err error) []any {
-	attrs := []any{"url", e.URL()}
+	attrs := []any{"url", e.URL(), "connection", s.id}
 	if p := s.peer(); p != "" {
 		attrs = append(attrs, "peer", p)
 	}
@@ -82,6 +122,9 @@ func (s *session) context(ctx context.Context) context.Context {
 
 // reason turns the end of the session's context into a word on the peer.
 func (s *session) reason(err error) error {
+	if why := s.why.Load(); why != nil {
+		return *why
+	}
 	if !errors.Is(err, context.Canceled) {
 		return err
 	}

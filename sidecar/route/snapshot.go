@@ -54,10 +54,20 @@ func (r *Route) Snapshot() Snapshot {
 	now := time.Now()
 	s := Snapshot{
 		Time: now, Name: r.cfg.Name, Uptime: now.Sub(r.started).Seconds(),
-		Media: r.hub.Stats(), Source: r.source.snapshot(now),
+		Dynamic: r.cfg.Dynamic, Media: r.hub.Stats(), Outputs: []EndSnapshot{},
 	}
-	for _, o := range r.outputs {
+	active := r.choice.current()
+	s.Source = r.sources[active].snapshot(now)
+	for i, e := range r.sources {
+		if i != active {
+			s.Spares = append(s.Spares, e.snapshot(now))
+		}
+	}
+	for _, o := range r.fan.list() {
 		s.Outputs = append(s.Outputs, o.snapshot(now))
+	}
+	if r.cfg.Monitor != nil {
+		s.Health = r.cfg.Monitor.Snapshot()
 	}
 	return s
 }
@@ -79,9 +89,15 @@ func (e *end) snapshot(now time.Time) EndSnapshot {
 }
 
 func (s *session) snapshot(now time.Time) SessionSnapshot {
-	out := SessionSnapshot{Peer: s.peer(), Uptime: now.Sub(s.begun).Seconds()}
+	out := SessionSnapshot{ID: s.id, Peer: s.peer(), Uptime: now.Sub(s.begun).Seconds()}
 	if s.queue != nil {
 		out.Queue = s.queue.Stats()
+	}
+	if c, ok := s.of.(streamIDer); ok {
+		out.StreamID = c.StreamID()
+	}
+	if c, ok := s.of.(userer); ok {
+		out.User = c.User()
 	}
 	if c, ok := s.of.(statter); ok {
 		st := c.SRTStats()
@@ -92,6 +108,7 @@ func (s *session) snapshot(now time.Time) SessionSnapshot {
 
 func (o *output) snapshot(now time.Time) EndSnapshot {
 	s := o.end.snapshot(now)
+	s.ID = o.id
 	s.Queue = o.queueStats()
 	o.mu.Lock()
 	defer o.mu.Unlock()

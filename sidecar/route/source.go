@@ -12,13 +12,46 @@ import (
 
 const batchSize = 64
 
+// traits are the source's; several are live, all of them.
+func (r *Route) traits() endpoint.Traits {
+	if len(r.sources) > 1 {
+		return endpoint.Traits{Again: true}
+	}
+	return r.source.traits
+}
+
+// runSources reads all sources until each has ended for good. The route's error
+// is that of the last.
+func (r *Route) runSources(ctx context.Context) error {
+	if r.cfg.SlowAfter > 0 {
+		watch, cancel := context.WithCancel(ctx)
+		defer cancel()
+		go r.watchSlow(watch)
+	}
+	r.awaitOutputs(ctx, r.traits().StartWait)
+	if len(r.sources) == 1 {
+		return r.runSource(ctx, 0)
+	}
+	var last error
+	errs := make(chan error)
+	for i := range r.sources {
+		go func() { errs <- r.runSource(ctx, i) }()
+	}
+	for range r.sources {
+		if err := <-errs; err != nil {
+			last = err
+		}
+	}
+	return last
+}
+
 // runSource reads session after session into the hub. It returns nil at the
 // proper end and when told to stop.
-func (r *Route) runSource(ctx context.Context) error {
-	r.awaitOutputs(ctx, r.source.traits.StartWait)
+func (r *Route) runSource(ctx context.Context, i int) error {
+	e := r.sources[i]
 	var bo backOff
 	for ctx.Err() == nil {
-		src, err := r.openSource(ctx)
+		src, err := r.openSource(ctx, e)
 		if ctx.Err() != nil {
 			if err == nil {
 				src.Close()
@@ -26,91 +59,120 @@ func (r *Route) runSource(ctx context.Context) error {
 			break
 		}
 		if err != nil {
-			if err = r.sourceFailed(ctx, &bo, err); err != nil {
+			if err = r.sourceFailed(ctx, e, &bo, err); err != nil {
 				return err
 			}
 			continue
 		}
 		begun := time.Now()
-		err = r.pump(ctx, src)
+		err = r.pump(ctx, i, src)
+		r.choice.lost(i)
 		if ctx.Err() != nil {
 			break
 		}
-		if !r.source.traits.Again {
-			return r.sourceEnded(err)
+		if !e.traits.Again {
+			return r.sourceEnded(e, err)
 		}
 		bo.after(time.Since(begun))
-		if !r.source.traits.Listens && !sleep(ctx, bo.next()) {
+		if !e.traits.Listens && !sleep(ctx, bo.next()) {
 			break
 		}
 	}
-	r.source.setState(Done)
+	e.setState(Done)
 	return nil
 }
 
-func (r *Route) openSource(ctx context.Context) (endpoint.Source, error) {
-	if r.source.traits.Listens {
-		r.source.setState(Waiting)
+func (r *Route) openSource(ctx context.Context, e *end) (endpoint.Source, error) {
+	if e.traits.Listens {
+		e.setState(Waiting)
 	} else {
-		r.source.setState(Connecting)
+		e.setState(Connecting)
 	}
-	ctx, cancel := r.source.giveUpContext(ctx, r.cfg.GiveUp)
+	ctx, cancel := e.giveUpContext(ctx, r.cfg.GiveUp)
 	defer cancel()
-	return r.cfg.Source.OpenSource(ctx)
+	return e.face.(endpoint.SourceEnd).OpenSource(ctx)
 }
 
-func (r *Route) sourceFailed(ctx context.Context, bo *backOff, err error) error {
-	if !r.source.traits.Again {
-		r.source.failed(err, Failed)
-		return fmt.Errorf("%s: %w", r.cfg.Source.URL(), err)
+func (r *Route) sourceFailed(ctx context.Context, e *end, bo *backOff, err error) error {
+	if !e.traits.Again {
+		e.failed(err, Failed)
+		return fmt.Errorf("%s: %w", e.face.URL(), err)
 	}
-	err = r.source.retry(ctx, r.log, r.cfg.GiveUp, bo, err)
+	err = e.retry(ctx, r.log, r.cfg.GiveUp, bo, err)
 	if ctx.Err() != nil {
 		return nil
+	}
+	if err != nil {
+		r.event(Event{Level: Error, Kind: "failed", Text: err.Error()})
 	}
 	return err
 }
 
-func (r *Route) sourceEnded(err error) error {
+func (r *Route) sourceEnded(e *end, err error) error {
 	if err == nil {
-		r.source.setState(Done)
+		e.setState(Done)
 		return nil
 	}
-	r.source.failed(err, Failed)
-	return fmt.Errorf("%s: %w", r.cfg.Source.URL(), err)
+	e.failed(err, Failed)
+	return fmt.Errorf("%s: %w", e.face.URL(), err)
 }
 
 // pump reads one session to its end; nil is the proper end.
-func (r *Route) pump(ctx context.Context, src endpoint.Source) error {
+func (r *Route) pump(ctx context.Context, i int, src endpoint.Source) error {
+	e := r.sources[i]
 	s := newSession(src, nil)
-	r.source.begin(s)
-	r.log.Info("source up", about(r.cfg.Source, s, nil)...)
+	e.begin(s)
+	r.log.Info("source up", about(e.face, s, nil)...)
+	came, went := e.words(true)
+	r.sessionEvent(e, s, came, nil)
 	stop := context.AfterFunc(ctx, func() { src.Close() })
-	err := r.read(ctx, src)
+	err := r.read(ctx, i, src)
 	stop()
 	src.Close()
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	r.source.finish(s, err)
+	if why := s.why.Load(); why != nil {
+		err = *why
+	}
+	e.finish(s, err)
 	if ctx.Err() == nil {
-		r.log.Info("source ended", about(r.cfg.Source, s, err)...)
+		r.sessionEvent(e, s, went, err)
+		r.log.Info("source ended", about(e.face, s, err)...)
 	}
 	return err
 }
 
-func (r *Route) read(ctx context.Context, src endpoint.Source) error {
+func (r *Route) read(ctx context.Context, i int, src endpoint.Source) error {
 	if p, ok := src.(endpoint.Pusher); ok {
-		return p.Push(func(msgs [][]byte, at time.Time) { r.publish(ctx, msgs, at) })
+		return p.Push(func(msgs [][]byte, at time.Time) { r.arrived(ctx, i, msgs, at) })
 	}
 	msgs := make([][]byte, batchSize)
 	for {
 		n, err := src.ReadBatch(msgs)
-		r.publish(ctx, msgs[:n], time.Now())
+		r.arrived(ctx, i, msgs[:n], time.Now())
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// arrived publishes what source i has brought, if it is the one in use.
+func (r *Route) arrived(ctx context.Context, i int, msgs [][]byte, at time.Time) {
+	if len(msgs) == 0 {
+		return
+	}
+	if len(r.sources) > 1 {
+		r.choice.mu.Lock()
+		defer r.choice.mu.Unlock()
+		if !r.choice.take(i, time.Now()) {
+			return
+		}
+	}
+	if r.cfg.Monitor != nil {
+		r.cfg.Monitor.Feed(msgs, at)
+	}
+	r.publish(ctx, msgs, at)
 }
 
 func (r *Route) publish(ctx context.Context, msgs [][]byte, at time.Time) {
@@ -135,7 +197,7 @@ func (r *Route) awaitOutputs(ctx context.Context, d time.Duration) {
 		ctx, cancel = context.WithTimeout(ctx, d)
 		defer cancel()
 	}
-	for _, o := range r.outputs {
+	for _, o := range r.fan.list() {
 		select {
 		case <-o.seen:
 		case <-ctx.Done():

@@ -1,0 +1,150 @@
+package route
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/weirline/weirline/sidecar/endpoint"
+)
+
+// fan is the outputs of a route. They come and go while it runs; those that
+// went are remembered in no total but the hub's.
+type fan struct {
+	r *Route
+
+	mu      sync.Mutex
+	outputs []*output
+	serial  int
+	ctx     context.Context // of Run; nil before
+	starve  func()          // stops the source: nobody is left to read for
+	ended   bool            // no more outputs are added
+	live    int             // running
+	done    chan struct{}   // closed when none is, after the end
+}
+
+func (f *fan) init(r *Route) { f.r, f.done = r, make(chan struct{}) }
+
+// add appends an output that runs when the route does.
+func (f *fan) add(e endpoint.SinkEnd) *output {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.serial++
+	o := newOutput(f.r, e)
+	o.id = "o" + strconv.Itoa(f.serial)
+	f.outputs = append(f.outputs, o)
+	if f.ctx != nil {
+		f.start(o)
+	}
+	return o
+}
+
+// run starts the outputs. starve is called when the last one has failed, unless
+// the route is a standing one.
+func (f *fan) run(ctx context.Context, starve func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ctx, f.starve = ctx, starve
+	for _, o := range f.outputs {
+		f.start(o)
+	}
+}
+
+// start is called with the lock held.
+func (f *fan) start(o *output) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	o.cancel = cancel
+	f.live++
+	go func() {
+		defer cancel()
+		o.run(ctx)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		close(o.ended)
+		f.live--
+		if f.live > 0 {
+			return
+		}
+		if f.ended {
+			close(f.done)
+		} else if !f.r.cfg.Standing {
+			f.starve()
+		}
+	}()
+}
+
+// end takes no more outputs; the channel is closed when all have ended.
+func (f *fan) end() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	if f.live == 0 {
+		close(f.done)
+	}
+	return f.done
+}
+
+func (f *fan) list() []*output {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.outputs)
+}
+
+// take removes the output with this id from the list, or returns nil.
+func (f *fan) take(id string) *output {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.outputs, func(o *output) bool { return o.id == id })
+	if i < 0 {
+		return nil
+	}
+	o := f.outputs[i]
+	f.outputs = slices.Delete(f.outputs, i, i+1)
+	return o
+}
+
+// players counts the callers of listening outputs.
+func (f *fan) players() (n int) {
+	for _, o := range f.list() {
+		if o.traits.Listens {
+			n += o.count()
+		}
+	}
+	return n
+}
+
+// AddOutput adds an output to a running route and returns its id. An address
+// that is taken is an error, and nothing was added.
+func (r *Route) AddOutput(e endpoint.SinkEnd) (string, error) {
+	if r.ended() {
+		return "", errOver
+	}
+	if err := r.claim(context.Background(), e); err != nil {
+		return "", err
+	}
+	return r.fan.add(e).id, nil
+}
+
+// RemoveOutput ends one output and leaves the others alone; false: there is none
+// with this id.
+func (r *Route) RemoveOutput(id string) bool {
+	o := r.fan.take(id)
+	if o == nil {
+		return false
+	}
+	o.drop()
+	return true
+}
+
+// drop ends the output's sessions and gives its address back.
+func (o *output) drop() {
+	if o.cancel != nil {
+		o.cancel()
+		<-o.ended
+	}
+	o.face.Close()
+}
+
+var errOver = fmt.Errorf("the route has ended")
