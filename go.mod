@@ -16,6 +16,7 @@ require (
 	github.com/mattn/go-pointer v0.0.1 // indirect
 	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 	github.com/spf13/pflag v1.0.6 // indirect
+	go.yaml.in/yaml/v3 v3.0.4 // indirect
 	golang.org/x/exp v0.0.0-20240909161429-701f63a606c0 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )

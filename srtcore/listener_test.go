@@ -253,3 +253,40 @@ func TestListenErrors(t *testing.T) {
 		t.Error("a bad configuration was taken")
 	}
 }
+
+// An application that accepted a caller learns that the key exchange refused it.
+func TestOnRefused(t *testing.T) {
+	onRuntimes(t, func(t *testing.T, r *rig) {
+		told := make(chan srtcore.RejectReason, 4)
+		l := r.listen("127.0.0.1:0", func(c *srtcore.Config) {
+			c.OnRequest = func(q *srtcore.ConnRequest) error {
+				q.OnRefused = func(reason srtcore.RejectReason) { told <- reason }
+				if q.StreamID == "no" {
+					return errors.New("no")
+				}
+				return q.SetPassphrase("of this caller")
+			}
+		})
+		for pass, want := range map[string]srtcore.RejectReason{"another's own": srtcore.RejBadSecret, "": srtcore.RejUnsecure} {
+			if _, err := r.tryDial(l.Addr().String(), func(c *srtcore.Config) { c.Passphrase = pass }); err == nil {
+				t.Fatal("connected with a wrong passphrase")
+			}
+			select {
+			case got := <-told:
+				if got != want {
+					t.Errorf("OnRefused(%v), want %v", got, want)
+				}
+			case <-r.ctx.Done():
+				t.Fatal("OnRefused was not called")
+			}
+		}
+		if _, err := r.tryDial(l.Addr().String(), func(c *srtcore.Config) { c.StreamID = "no" }); err == nil {
+			t.Fatal("connected although refused")
+		}
+		r.dial(l.Addr().String(), func(c *srtcore.Config) { c.Passphrase = "of this caller" })
+		r.accept(l)
+		if len(told) != 0 {
+			t.Errorf("OnRefused(%v) for a caller that OnRequest refused, or that was accepted", <-told)
+		}
+	})
+}

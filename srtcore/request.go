@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/weirline/weirline/srtcore/internal/engine"
 	"github.com/weirline/weirline/srtcore/internal/loop"
 	"github.com/weirline/weirline/srtcore/wire"
 )
@@ -21,6 +20,12 @@ type ConnRequest struct {
 	// Encrypted tells whether the caller encrypts, so that a passphrase is needed.
 	Encrypted bool
 
+	// OnRefused may be set by OnRequest. It is called, in a goroutine of its own,
+	// when a caller that OnRequest accepted does not become a connection after
+	// all: its passphrase is wrong (RejBadSecret, RejUnsecure), the decision took
+	// too long (RejTimeout), or the listener was closed meanwhile (RejClose).
+	OnRefused func(RejectReason)
+
 	cfg Config
 	err error
 }
@@ -34,7 +39,7 @@ func (r *ConnRequest) SetPassphrase(passphrase string) error {
 }
 
 // decide asks cfg.OnRequest about a caller.
-func (c *Config) decide(info loop.RequestInfo) (*engine.Config, wire.RejectReason) {
+func (c *Config) decide(info loop.RequestInfo) loop.Verdict {
 	r := &ConnRequest{
 		StreamID:    info.StreamID,
 		RemoteAddr:  net.UDPAddrFromAddrPort(info.Remote),
@@ -44,10 +49,10 @@ func (c *Config) decide(info loop.RequestInfo) (*engine.Config, wire.RejectReaso
 		cfg:         *c,
 	}
 	if err := r.ask(); err != nil {
-		return nil, refusal(err)
+		return loop.Verdict{Reason: refusal(err)}
 	}
 	ec := r.cfg.engineConfig()
-	return &ec, 0
+	return loop.Verdict{Config: &ec, Refused: r.OnRefused}
 }
 
 // ask calls the application; its panic refuses the caller and ends nothing else.

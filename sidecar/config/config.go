@@ -3,7 +3,7 @@
 //
 // Lives here: Config and its parts, reading them, what is wrong with them and
 // where, the difference between two of them.
-// May import: endpoint, for the reading of URLs; a YAML library.
+// May import: endpoint and srtcore, for the reading of URLs; a YAML library.
 // Never: route, daemon, access, control, net/http.
 package config
 

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"net/netip"
 	"sync"
 
@@ -25,10 +26,25 @@ type ListenConfig struct {
 	Socket  udp.Config
 	Engine  *engine.Config
 	Backlog int
-	// Decide is asked about each caller, in a goroutine of its own. It returns
-	// the configuration for this caller, or nil and the reason to refuse. Nil
-	// accepts everybody.
-	Decide func(RequestInfo) (*engine.Config, wire.RejectReason)
+	// Decide is asked about each caller, in a goroutine of its own. Nil accepts
+	// everybody.
+	Decide func(RequestInfo) Verdict
+}
+
+// Verdict is what the application says of a caller.
+type Verdict struct {
+	Config *engine.Config    // for this caller; nil: refused
+	Reason wire.RejectReason // of the refusal
+	// Refused, if set, is called in a goroutine of its own when a caller with a
+	// Config does not become a connection after all.
+	Refused func(wire.RejectReason)
+}
+
+// fail says that an accepted caller was refused after all.
+func (v *Verdict) fail(reason wire.RejectReason) {
+	if v.Refused != nil {
+		Go(func() { v.Refused(reason) })
+	}
 }
 
 // Listener is a queue of accepted connections.
@@ -216,7 +232,7 @@ func (ln *Listener) request(s *socket, r *engine.Request) {
 	ln.family.join()
 	keyed := r.Encrypted && ln.cfg.Engine.Passphrase != ""
 	if ln.cfg.Decide == nil && !keyed {
-		ln.accept(s, r, ln.cfg.Engine)
+		ln.accept(s, r, &Verdict{Config: ln.cfg.Engine})
 		return
 	}
 	info := RequestInfo{
@@ -229,19 +245,19 @@ func (ln *Listener) request(s *socket, r *engine.Request) {
 // decide asks the application, derives the key, which takes about a millisecond
 // that the loop must not lose, and brings the answer back to the loop.
 func (ln *Listener) decide(s *socket, r *engine.Request, info RequestInfo) {
-	cfg, reason := ln.cfg.Engine, wire.RejectReason(0)
+	v := Verdict{Config: ln.cfg.Engine}
 	if ln.cfg.Decide != nil {
-		cfg, reason = ln.cfg.Decide(info)
+		v = ln.cfg.Decide(info)
 	}
-	if cfg != nil && r.Encrypted {
-		r.Prepare(cfg.Passphrase)
+	if v.Config != nil && r.Encrypted {
+		r.Prepare(v.Config.Passphrase)
 	}
 	s.loop.mail.post(func() {
-		if cfg == nil {
-			ln.refuse(s, r, reason)
+		if v.Config == nil {
+			ln.refuse(s, r, v.Reason)
 			return
 		}
-		ln.accept(s, r, cfg)
+		ln.accept(s, r, &v)
 	})
 }
 
@@ -257,25 +273,37 @@ func (s *socket) reject(r *engine.Request, reason wire.RejectReason) {
 }
 
 // accept makes the connection and queues it.
-func (ln *Listener) accept(s *socket, r *engine.Request, cfg *engine.Config) {
+func (ln *Listener) accept(s *socket, r *engine.Request, v *Verdict) {
 	if ln.isClosed() || s.loop.quit {
 		ln.refuse(s, r, wire.RejClose)
+		v.fail(wire.RejClose)
 		return
 	}
 	s.stirred = true
-	e, err := s.ep.Accept(s.loop.now, r, cfg)
+	e, err := s.ep.Accept(s.loop.now, r, v.Config)
 	if err != nil {
 		ln.answered(nil)
 		ln.family.leave()
+		v.fail(reasonOf(err))
 		return
 	}
-	c := newConn(s.loop, cfg)
+	c := newConn(s.loop, v.Config)
 	c.family = ln.family
 	c.bind(s, e)
 	c.open()
 	if !ln.answered(c) {
 		c.abort()
+		v.fail(wire.RejClose)
 	}
+}
+
+// reasonOf is why the engine made no connection; an application that took too
+// long finds the request timed out.
+func reasonOf(err error) wire.RejectReason {
+	if rej, ok := errors.AsType[*engine.RejectError](err); ok {
+		return rej.Reason
+	}
+	return wire.RejTimeout
 }
 
 func (ln *Listener) isClosed() bool {
