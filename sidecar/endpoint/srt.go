@@ -3,6 +3,7 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"time"
 
@@ -103,6 +104,16 @@ func (e *SRT) Listen(ctx context.Context) error {
 	}
 	e.ln = ln
 	return nil
+}
+
+// Files are duplicates of the listening sockets, for another process.
+func (e *SRT) Files() ([]*os.File, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ln == nil {
+		return nil, nil
+	}
+	return e.ln.Files()
 }
 
 // Close implements End.

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"sync"
 	"sync/atomic"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -42,13 +41,19 @@ type Handler struct {
 	// Hosts are names this daemon is reached by besides loopback ones.
 	Hosts []string
 	Log   *slog.Logger
+	// Register, if set, is told of each request's route until the function that
+	// it returns is called.
+	Register func(*route.Route) (unregister func())
+	// Monitor, if set, makes what looks at a request's media.
+	Monitor func() route.Monitor
+	// Retire, if set, is closed when no more requests are to be taken; those that
+	// run go on.
+	Retire <-chan struct{}
 
 	base   context.Context // of Serve: ends when the daemon stops
 	inflow inflow.Reader   // of all requests that publish
 	ports  ports
 	serial atomic.Int64
-	mu     sync.Mutex
-	active map[*route.Route]struct{}
 }
 
 // ServeHTTP implements http.Handler.
@@ -120,30 +125,15 @@ func (h *Handler) log() *slog.Logger {
 	return h.Log
 }
 
-// run runs one request's route and keeps it in the list of routes meanwhile.
+// run runs one request's route.
 func (h *Handler) run(ctx context.Context, name string, src endpoint.SourceEnd, out endpoint.SinkEnd) (*route.Route, error) {
-	rt := route.New(route.Config{Name: name, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log()})
-	h.mu.Lock()
-	if h.active == nil {
-		h.active = map[*route.Route]struct{}{}
+	cfg := route.Config{Name: name, Dynamic: true, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log()}
+	if h.Monitor != nil {
+		cfg.Monitor = h.Monitor()
 	}
-	h.active[rt] = struct{}{}
-	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		delete(h.active, rt)
-		h.mu.Unlock()
-	}()
+	rt := route.New(cfg)
+	if h.Register != nil {
+		defer h.Register(rt)()
+	}
 	return rt, rt.Run(ctx)
-}
-
-// Routes says how the running requests stand.
-func (h *Handler) Routes() []route.Snapshot {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	var all []route.Snapshot
-	for rt := range h.active {
-		all = append(all, rt.Snapshot())
-	}
-	return all
 }

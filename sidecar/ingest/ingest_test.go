@@ -151,7 +151,14 @@ func TestPlay(t *testing.T) {
 func TestPlayEndsWhenTheClientLeaves(t *testing.T) {
 	f := newFakeEnd()
 	f.listens, f.again = true, true
-	h := &Handler{Parse: func(string) (End, error) { return f, nil }}
+	var running atomic.Int32
+	h := &Handler{Parse: func(string) (End, error) { return f, nil }, Register: func(r *route.Route) func() {
+		if !r.Snapshot().Dynamic {
+			t.Error("a request's route is not said to be dynamic")
+		}
+		running.Add(1)
+		return func() { running.Add(-1) }
+	}}
 	s := httptest.NewServer(h)
 	defer s.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -165,7 +172,7 @@ func TestPlayEndsWhenTheClientLeaves(t *testing.T) {
 	}
 	cancel()
 	resp.Body.Close()
-	waitFor(t, func() bool { return len(h.Routes()) == 0 })
+	waitFor(t, func() bool { return running.Load() == 0 })
 }
 
 func waitFor(t *testing.T, ok func() bool) {

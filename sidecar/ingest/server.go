@@ -26,6 +26,18 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: withConn,
 	}
+	done := make(chan struct{})
+	defer close(done)
+	retired := make(chan error, 1)
+	if h.Retire != nil {
+		go func() {
+			select {
+			case <-h.Retire:
+				retired <- srv.Shutdown(ctx)
+			case <-done:
+			}
+		}()
+	}
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
@@ -33,11 +45,17 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		stopped <- srv.Shutdown(wait)
 	})
 	err := srv.Serve(h.inflow.Listener(ln))
-	if stop() {
+	if !errors.Is(err, http.ErrServerClosed) {
+		stop()
 		return err
 	}
-	if errors.Is(err, http.ErrServerClosed) {
-		return <-stopped
+	select {
+	case err = <-stopped:
+	case err = <-retired:
+		if stop() || err == nil {
+			break
+		}
+		err = <-stopped // told to stop while it waited for the last requests
 	}
 	return err
 }

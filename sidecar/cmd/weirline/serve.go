@@ -1,19 +1,24 @@
 package main
 
 import (
-	"fmt"
-	"net"
+	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/weirline/weirline/sidecar/ingest"
+	"github.com/weirline/weirline/sidecar/config"
 )
 
+// serveFlags override the file and the environment where they are given.
+type serveFlags struct {
+	config, listen, control, level, format string
+	upgrade                                bool
+}
+
 func serveCommand() *cobra.Command {
-	var listen, level, format string
+	var o serveFlags
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "The daemon: SRT behind an HTTP address",
+		Short: "The daemon: SRT behind an HTTP address, and the routes of a configuration",
 		Long: `The daemon. An HTTP request becomes an SRT connection:
 
   ffmpeg -re -i in.ts -c copy -f mpegts \
@@ -33,41 +38,51 @@ dropped; the connection is made again by itself. While it is up, a body faster
 than the link waits for it. The reply to a POST counts what was dropped.
 
 reconnect=0 ends the request with its connection; listen_timeout=5s bounds the
-wait for a caller. Only local clients are served, and no web pages.`,
+wait for a caller. Only local clients are served, and no web pages.
+
+With --config it also runs the routes and listeners of a file (docs/config.md),
+and the API, the metrics and the page at control.listen; --control alone gives
+these without a file. SIGHUP and a change of the file take the new
+configuration over; what did not change in it is not touched. Settings are
+overridden by WEIRLINE_... in the environment, and these by flags.
+
+SIGUSR2, or --upgrade run beside it, starts the program's file anew and hands it
+the listening sockets: callers and encoders that come meanwhile wait. Requests
+that run are served to their end by the old process.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return serve(cmd, listen, level, format)
+			if o.upgrade {
+				return upgradeRunning(cmd, &o)
+			}
+			return serve(cmd, &o)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&listen, "listen", "127.0.0.1:9710", "HTTP address")
-	f.StringVar(&level, "log-level", "info", "debug, info, warn, error")
-	f.StringVar(&format, "log-format", "text", "text, json")
+	f.StringVar(&o.config, "config", "", "configuration file (YAML)")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:9710", "HTTP address: host:port, unix:PATH or off")
+	f.StringVar(&o.control, "control", "", "address of API, metrics and page: host:port, unix:PATH or off (default off; with --config 127.0.0.1:9711)")
+	f.StringVar(&o.level, "log-level", "info", "debug, info, warn, error")
+	f.StringVar(&o.format, "log-format", "text", "text, json")
+	f.BoolVar(&o.upgrade, "upgrade", false, "have the running daemon of this configuration change to the program's file as it is now")
 	return c
 }
 
-func serve(cmd *cobra.Command, listen, level, format string) error {
-	log, err := newLogger(level, format)
+// load reads the configuration and puts the flags over it.
+func (o *serveFlags) load(cmd *cobra.Command) (*config.Config, error) {
+	c, err := config.Load(o.config, os.LookupEnv)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	host, port, err := net.SplitHostPort(listen)
-	if err == nil {
-		_, err = net.LookupPort("tcp", port)
+	given := cmd.Flags().Changed
+	if _, set := os.LookupEnv("WEIRLINE_CONTROL_LISTEN"); o.config == "" && !set {
+		c.Control.Listen = "off"
 	}
-	if err != nil {
-		return exitError{exitUsage, fmt.Errorf("--listen %q is refused: allowed host:port", listen)}
+	for name, to := range map[string]*string{
+		"listen": &c.Listen, "control": &c.Control.Listen, "log-level": &c.Log.Level, "log-format": &c.Log.Format,
+	} {
+		if given(name) {
+			*to = cmd.Flag(name).Value.String()
+		}
 	}
-	ln, err := net.Listen("tcp", listen)
-	if err != nil {
-		return coded(err)
-	}
-	if a, ok := ln.Addr().(*net.TCPAddr); ok && !a.IP.IsLoopback() {
-		log.Warn("listening beyond this machine: whoever reaches this address can send and receive through it", "addr", ln.Addr().String())
-	}
-	log.Info("serving", "http", ln.Addr().String(), "version", versionText())
-	ctx, cancel := untilSignal(cmd.Context(), log)
-	defer cancel()
-	h := &ingest.Handler{Log: log, Hosts: []string{host}}
-	return coded(h.Serve(ctx, ln))
+	return c, c.Validate()
 }
