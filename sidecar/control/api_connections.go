@@ -10,12 +10,12 @@ import (
 )
 
 func (s *Server) getConnections(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, map[string]any{"connections": connections(s.opt.Daemon.Routes())})
+	reply(w, http.StatusOK, map[string]any{"connections": connections(routesOf(s.opt.Daemon))})
 }
 
 func (s *Server) getConnection(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
-	all := connections(s.opt.Daemon.Routes())
+	all := connections(routesOf(s.opt.Daemon))
 	if i := slices.IndexFunc(all, func(c Connection) bool { return c.ID == id }); i >= 0 {
 		reply(w, http.StatusOK, all[i])
 		return
@@ -38,6 +38,7 @@ func (s *Server) kick(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) getHistory(w http.ResponseWriter, r *http.Request) {
+	s.live.latest()
 	h, ok := s.live.history(r.PathValue("id"))
 	if !ok {
 		noConnection(w, r.PathValue("id"))

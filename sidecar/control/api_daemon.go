@@ -14,11 +14,7 @@ func (s *Server) getStatus(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) getListeners(w http.ResponseWriter, _ *http.Request) {
-	l := s.opt.Daemon.Listeners()
-	if l == nil {
-		l = []ListenerSnapshot{}
-	}
-	reply(w, http.StatusOK, map[string]any{"listeners": l})
+	reply(w, http.StatusOK, map[string]any{"listeners": listenersOf(s.opt.Daemon)})
 }
 
 // levels are the names of the log levels.

@@ -11,16 +11,12 @@ import (
 )
 
 func (s *Server) getRoutes(w http.ResponseWriter, _ *http.Request) {
-	routes := s.opt.Daemon.Routes()
-	if routes == nil {
-		routes = []route.Snapshot{}
-	}
-	reply(w, http.StatusOK, map[string]any{"routes": routes})
+	reply(w, http.StatusOK, map[string]any{"routes": routesOf(s.opt.Daemon)})
 }
 
 // findRoute answers for itself if there is no such route.
 func (s *Server) findRoute(w http.ResponseWriter, name string) (route.Snapshot, bool) {
-	routes := s.opt.Daemon.Routes()
+	routes := routesOf(s.opt.Daemon)
 	i := slices.IndexFunc(routes, func(r route.Snapshot) bool { return r.Name == name })
 	if i < 0 {
 		problem(w, http.StatusNotFound, fmt.Sprintf("There is no route %q; GET /v1/routes lists them.", clip(name)))

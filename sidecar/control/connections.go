@@ -19,6 +19,41 @@ type Connection struct {
 	route.SessionSnapshot
 }
 
+// routesOf is the daemon's list with [] where a list is empty: null would be
+// one more case for every client.
+func routesOf(d Daemon) []route.Snapshot {
+	routes := append([]route.Snapshot{}, d.Routes()...)
+	for i := range routes {
+		r := &routes[i]
+		list(&r.Source)
+		r.Outputs = append([]route.EndSnapshot{}, r.Outputs...)
+		for k := range r.Outputs {
+			list(&r.Outputs[k])
+		}
+		r.Spares = append([]route.EndSnapshot(nil), r.Spares...)
+		for k := range r.Spares {
+			list(&r.Spares[k])
+		}
+	}
+	return routes
+}
+
+func list(e *route.EndSnapshot) {
+	if e.Sessions == nil {
+		e.Sessions = []route.SessionSnapshot{}
+	}
+}
+
+func listenersOf(d Daemon) []ListenerSnapshot {
+	out := append([]ListenerSnapshot{}, d.Listeners()...)
+	for i := range out {
+		if out[i].Refused == nil {
+			out[i].Refused = map[string]uint64{}
+		}
+	}
+	return out
+}
+
 // connections lists the sessions of all routes, in the order of the routes.
 func connections(routes []route.Snapshot) []Connection {
 	out := []Connection{}

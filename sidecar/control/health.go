@@ -18,7 +18,7 @@ func healthz(w http.ResponseWriter, _ *http.Request) {
 // token.
 func (s *Server) readyz(w http.ResponseWriter, _ *http.Request) {
 	var all, not int
-	for _, r := range s.opt.Daemon.Routes() {
+	for _, r := range routesOf(s.opt.Daemon) {
 		if r.Dynamic {
 			continue
 		}

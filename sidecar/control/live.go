@@ -96,13 +96,10 @@ func (l *LiveSRT) since(was *LiveSRT, dt float64) {
 
 // takeLive reads the daemon.
 func takeLive(d Daemon, now time.Time) *Live {
-	routes := d.Routes()
+	routes := routesOf(d)
 	l := &Live{
-		Time: now, Status: d.Status(), LogLevel: levelName(d.LogLevel()), Listeners: d.Listeners(),
+		Time: now, Status: d.Status(), LogLevel: levelName(d.LogLevel()), Listeners: listenersOf(d),
 		Routes: []LiveRoute{}, Connections: []LiveConnection{},
-	}
-	if l.Listeners == nil {
-		l.Listeners = []ListenerSnapshot{}
 	}
 	for _, c := range connections(routes) {
 		l.Connections = append(l.Connections, LiveConnection{
