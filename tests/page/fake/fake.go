@@ -34,8 +34,8 @@ type Daemon struct {
 	events  []control.Event
 	more    chan struct{}
 	steps   int
-	Kicked  []string // ids
-	Reloads int
+	kicked  []string // ids
+	reloads int
 	// ReloadError is what Reload fails with.
 	ReloadError error
 	// ConfigError is shown by Status.
@@ -290,7 +290,7 @@ func (d *Daemon) Kick(id string) error {
 	if !gone {
 		return fmt.Errorf("connection %q: %w", id, control.ErrNotFound)
 	}
-	d.Kicked = append(d.Kicked, id)
+	d.kicked = append(d.kicked, id)
 	d.event("warn", "", "kicked", "connection "+id)
 	return nil
 }
@@ -299,7 +299,14 @@ func (d *Daemon) Kick(id string) error {
 func (d *Daemon) WasKicked(id string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.Contains(d.Kicked, id)
+	return slices.Contains(d.kicked, id)
+}
+
+// ReloadCount counts the calls of Reload.
+func (d *Daemon) ReloadCount() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reloads
 }
 
 // Connection knows the ids but has no connections.
@@ -318,7 +325,7 @@ func (d *Daemon) Connection(id string) (*srtcore.Conn, error) {
 func (d *Daemon) Reload() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.Reloads++
+	d.reloads++
 	return d.ReloadError
 }
 
