@@ -118,7 +118,7 @@ func (d *Daemon) openListeners(cfg *config.Config, keep map[string]*listener) er
 		if l == nil {
 			var err error
 			if l, err = d.open(c); err != nil {
-				errs = append(errs, fmt.Errorf("listener %s: %w", c.Name, err))
+				errs = append(errs, err)
 				continue
 			}
 		}
@@ -142,7 +142,6 @@ func (d *Daemon) open(c config.Listener) (*listener, error) {
 		p.Close()
 		return nil, err
 	}
-	d.log.Info("listening", "listener", c.Name, "address", p.Snapshot().Address)
 	return &listener{c, p}, nil
 }
 

@@ -95,7 +95,7 @@ func New(o Options) *Daemon {
 
 // Start opens the listeners and starts the routes of Options.Config. A listener
 // that cannot be opened is the error, and nothing runs then; a route that cannot
-// start is tried again.
+// start is tried again. When it returns every route has tried.
 func (d *Daemon) Start(ctx context.Context) error {
 	d.mu.Lock()
 	d.ctx = ctx
@@ -106,6 +106,12 @@ func (d *Daemon) Start(ctx context.Context) error {
 	if err := d.Apply(d.opt.Config); err != nil {
 		d.Stop()
 		return err
+	}
+	d.mu.Lock()
+	routes := slices.Clone(d.routes)
+	d.mu.Unlock()
+	for _, r := range routes {
+		<-r.tried
 	}
 	return nil
 }

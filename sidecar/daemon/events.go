@@ -46,6 +46,8 @@ func (e *events) since(n uint64) ([]control.Event, <-chan struct{}) {
 }
 
 // Events implements control.Daemon.
-func (d *Daemon) Events(since uint64) ([]control.Event, <-chan struct{}) { return d.events.since(since) }
+func (d *Daemon) Events(since uint64) ([]control.Event, <-chan struct{}) {
+	return d.events.since(since)
+}
 
 func (d *Daemon) event(e control.Event) { d.events.add(e) }

@@ -21,6 +21,8 @@ type running struct {
 	byAPI  bool // a reload leaves it alone
 	cancel context.CancelFunc
 	done   chan struct{}
+	tried  chan struct{} // closed after the first try to claim its addresses
+	first  sync.Once
 
 	mu    sync.Mutex
 	route *route.Route // nil: none could be made yet
@@ -31,7 +33,7 @@ type running struct {
 // launch starts a route.
 func (d *Daemon) launch(cfg config.Route, byAPI bool) *running {
 	ctx, cancel := context.WithCancel(d.ctx)
-	r := &running{d: d, cfg: cfg, byAPI: byAPI, cancel: cancel, done: make(chan struct{})}
+	r := &running{d: d, cfg: cfg, byAPI: byAPI, cancel: cancel, done: make(chan struct{}), tried: make(chan struct{})}
 	go r.run(ctx)
 	return r
 }
@@ -44,6 +46,7 @@ func (r *running) stop() {
 
 func (r *running) run(ctx context.Context) {
 	defer close(r.done)
+	defer r.settle()
 	for {
 		err := r.once(ctx)
 		if ctx.Err() != nil {
@@ -64,7 +67,18 @@ func (r *running) run(ctx context.Context) {
 	}
 }
 
+func (r *running) settle() { r.first.Do(func() { close(r.tried) }) }
+
+// bound is called when the route has its addresses.
+func (r *running) bound() {
+	r.mu.Lock()
+	r.why = nil
+	r.mu.Unlock()
+	r.settle()
+}
+
 func (r *running) failed(err error) {
+	defer r.settle()
 	r.mu.Lock()
 	said := r.why != nil && r.why.Error() == err.Error()
 	if !said {
@@ -79,19 +93,13 @@ func (r *running) failed(err error) {
 
 // once makes the route and runs it to its end.
 func (r *running) once(ctx context.Context) error {
-	rt, err := r.d.build(r.cfg)
+	rt, err := r.d.build(r.cfg, r.bound)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	r.route = rt
 	r.mu.Unlock()
-	up := time.AfterFunc(time.Second, func() { // it has bound its addresses by then, or failed
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.why = nil
-	})
-	defer up.Stop()
 	return rt.Run(ctx)
 }
 
@@ -123,7 +131,7 @@ func (r *running) snapshot() route.Snapshot {
 }
 
 // build makes a route of its configuration.
-func (d *Daemon) build(cfg config.Route) (*route.Route, error) {
+func (d *Daemon) build(cfg config.Route, bound func()) (*route.Route, error) {
 	var sources []endpoint.SourceEnd
 	var outputs []endpoint.SinkEnd
 	var err error
@@ -157,7 +165,7 @@ func (d *Daemon) build(cfg config.Route) (*route.Route, error) {
 		outputs = append(outputs, e)
 	}
 	return route.New(route.Config{
-		Name: cfg.Name, Source: sources[0], Spares: sources[1:], Outputs: outputs, Log: d.log, Standing: true,
+		Name: cfg.Name, Source: sources[0], Spares: sources[1:], Outputs: outputs, Log: d.log, Standing: true, OnBound: bound,
 		Monitor: d.monitor(), FailoverAfter: cfg.FailoverAfter, HoldOff: cfg.HoldOff,
 		Queue: cfg.Queue, MaxAge: cfg.MaxAge, SlowAfter: cfg.SlowAfter, MaxPlayers: cfg.MaxPlayers,
 		OnEvent: func(e route.Event) {

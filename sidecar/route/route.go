@@ -38,6 +38,8 @@ type Config struct {
 	Standing bool
 	// OnEvent, if set, is told what an operator wants to know. It must not block.
 	OnEvent func(Event)
+	// OnBound, if set, is called when all addresses are claimed.
+	OnBound func()
 	// Monitor, if set, sees every message of the source in use.
 	Monitor Monitor
 	// FailoverAfter without media makes the next source the one in use; 0: 1 s.
@@ -137,6 +139,9 @@ func (r *Route) Run(ctx context.Context) error {
 	defer r.closeEnds()
 	if err := r.bind(ctx); err != nil {
 		return err
+	}
+	if r.cfg.OnBound != nil {
+		r.cfg.OnBound()
 	}
 	// The outputs outlive ctx, to deliver the tail.
 	outCtx, abort := context.WithCancel(context.WithoutCancel(ctx))

@@ -1,5 +1,8 @@
 // Package deb tests the Debian package in a fresh root: it installs, the daemon
 // starts as its own user, serves, stops, and leaves nothing behind.
+//
+// Lives here: the test, and nothing else. May import: srtcore, to publish and
+// play. Never: sidecar; the package is seen from outside.
 package deb
 
 import (

@@ -1,0 +1,15 @@
+package access
+
+import "os"
+
+// Files are duplicates of the listening sockets, for the process that takes
+// over; none before Listen.
+func (p *Port) Files() ([]*os.File, error) {
+	p.mu.Lock()
+	ln := p.ln
+	p.mu.Unlock()
+	if ln == nil {
+		return nil, nil
+	}
+	return ln.Files()
+}

@@ -1,0 +1,185 @@
+package page
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/weirline/weirline/sidecar/control"
+	"github.com/weirline/weirline/tests/page/fake"
+)
+
+// patience bounds everything a test waits for.
+const patience = 20 * time.Second
+
+// serve runs the control surface of d on a loopback port, and lets its time pass.
+func serve(t *testing.T, d *fake.Daemon, o control.Options) (url string) {
+	t.Helper()
+	o.Daemon, o.Loopback, o.Log = d, true, slog.New(slog.DiscardHandler)
+	s, err := control.NewServer(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		if err := s.Serve(ctx, ln); err != nil && !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	done.Go(func() {
+		const step = 500 * time.Millisecond
+		tick := time.NewTicker(step)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				d.Advance(step)
+			}
+		}
+	})
+	t.Cleanup(func() { cancel(); done.Wait() })
+	return "http://" + ln.Addr().String() + "/"
+}
+
+// browser starts headless Chromium. What the page complains of, a script error
+// or a breach of its policy, fails the test.
+func browser(t *testing.T, width, height int64, dark bool) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatalf("chromium is not installed: run make test-page, or apt-get install chromium: %v", err)
+	}
+	opts := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WindowSize(int(width), int(height)),
+		chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("disable-background-networking", true),
+		chromedp.UserDataDir(t.TempDir()),
+	)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	listen(t, ctx)
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	do(t, ctx,
+		chromedp.EmulateViewport(width, height, func(m *emulation.SetDeviceMetricsOverrideParams, _ *emulation.SetTouchEmulationEnabledParams) {
+			m.Mobile = width < 600
+		}),
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			})
+			return err
+		}),
+	)
+	ctx, cancel = context.WithTimeout(ctx, 80*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// listen collects what the page complains of; answers that a test asks for,
+// 401 and 403, are no complaint.
+func listen(t *testing.T, ctx context.Context) {
+	t.Helper()
+	var mu sync.Mutex
+	var heard []string
+	err := chromedp.Listen(ctx, func(ev any) {
+		text := ""
+		switch ev := ev.(type) {
+		case *runtime.EventExceptionThrown:
+			text = ev.ExceptionDetails.Text
+			if x := ev.ExceptionDetails.Exception; x != nil {
+				text += " " + x.Description
+			}
+		case *log.EventEntryAdded:
+			if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.Text, "401") && !strings.Contains(ev.Entry.Text, "403") {
+				text = ev.Entry.Text + " " + ev.Entry.URL
+			}
+		}
+		if text != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			heard = append(heard, text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, text := range heard {
+			t.Errorf("the page complains: %s", text)
+		}
+	})
+}
+
+func do(t *testing.T, ctx context.Context, actions ...chromedp.Action[chromedp.Void]) {
+	t.Helper()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits for a JavaScript expression to be true.
+func until(t *testing.T, ctx context.Context, what, expr string) {
+	t.Helper()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expr, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(100*time.Millisecond)))
+	if err != nil {
+		shot(t, ctx, "failed-"+t.Name())
+		t.Fatalf("waiting until %s: %v", what, err)
+	}
+}
+
+// value evaluates a JavaScript expression.
+func value[T any](t *testing.T, ctx context.Context, expr string) T {
+	t.Helper()
+	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](expr, chromedp.EvalAwaitPromise))
+	if err != nil {
+		t.Fatalf("%s: %v", expr, err)
+	}
+	return v
+}
+
+// shot keeps a picture of the whole page in out/page.
+func shot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	png, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	if err != nil {
+		t.Errorf("screenshot: %v", err)
+		return
+	}
+	dir := filepath.Join("..", "..", "out", "page")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, strings.ReplaceAll(name, "/", "-")+".png")
+	if err := os.WriteFile(file, png, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("picture: out/page/%s (%d kB)", filepath.Base(file), len(png)/1000)
+}
