@@ -50,5 +50,6 @@ func rootCommand() *cobra.Command {
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(serveCommand(), relayCommand(), benchCommand(), versionCommand(), exitCodesTopic())
+	root.AddCommand(checkConfigCommand())
 	return root
 }
