@@ -91,8 +91,12 @@ func decodeMap[T any](d *decoder, at string, n *yaml.Node, keys []key[T], into *
 		return
 	}
 	seen := map[string]int{}
+	afterSecret := false
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i].Value
+		// In {a: b, c} what follows a comma is a key, and may be the rest of a secret.
+		hidden := afterSecret && n.Style&yaml.FlowStyle != 0
+		afterSecret = isSecret(name, keys)
 		if line, twice := seen[name]; twice {
 			d.complain(n.Content[i], at, "has the key %q twice, in line %d as well: allowed each key once", shownKey(name), line)
 			continue
@@ -100,8 +104,17 @@ func decodeMap[T any](d *decoder, at string, n *yaml.Node, keys []key[T], into *
 		seen[name] = n.Content[i].Line
 		d.one(at, n.Content[i], n.Content[i+1], func(path string, v *yaml.Node) bool {
 			return setKey(d, path, name, v, keys, into)
-		}, func() string { return unknown(name, keys) })
+		}, func() string {
+			if hidden {
+				return "has an unknown key behind a secret: put quotes around a secret with a comma in it"
+			}
+			return unknown(name, keys)
+		})
 	}
+}
+
+func isSecret[T any](name string, keys []key[T]) bool {
+	return slices.ContainsFunc(keys, func(k key[T]) bool { return k.kind == kindSecret && k.name == name })
 }
 
 // one reads one key and its value.

@@ -170,6 +170,7 @@ func TestSecretsAreInNoError(t *testing.T) {
 		"listeners:\n- name: a\n  address: :9000\n  passphrase: hunter2: x\n",
 		"listeners:\n- name: a\n  address: :9000\n  hook: {url: 'hunter2', timeout: 9s}\n",
 		"control: {listen: ':1', token: hunter2}\n",
+		"control: {listen: ':1', token: 0123456789abcdef, hunter2}\n",
 	} {
 		_, err := Load(write(t, text), environment(map[string]string{"WEIRLINE_CONTROL_TOKEN": "hunter2"}))
 		if err == nil || strings.Contains(err.Error(), "hunter2") {
