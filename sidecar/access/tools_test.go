@@ -75,7 +75,7 @@ func TestSRTLiveTransmitPublishes(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Error("the content differs")
 	}
-	_ = stdin.Close()
+	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
 }
 

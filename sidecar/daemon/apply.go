@@ -189,11 +189,11 @@ func (d *Daemon) AddRoute(cfg config.Route) error {
 	case exists:
 		return fmt.Errorf("route %q %w: remove it first, or choose another name", cfg.Name, control.ErrConflict)
 	}
+	cfg = cfg.WithDefaults()
 	trial.Routes = append(trial.Routes, cfg)
 	if err := trial.Validate(); err != nil {
 		return fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
-	cfg = trial.Routes[len(trial.Routes)-1] // with its defaults
 	d.mu.Lock()
 	d.routes = append(d.routes, d.launch(cfg, true))
 	d.mu.Unlock()

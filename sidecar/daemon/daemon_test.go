@@ -133,10 +133,8 @@ func TestOutputsComeAndGo(t *testing.T) {
 
 func TestRoutesOfTheAPI(t *testing.T) {
 	r := newRig(t, "routes:\n"+studio("a"))
-	x, err := config.ParseRoute([]byte(strings.TrimSpace(studio("x"))[2:]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ref := config.Ref{Listener: "main", Stream: "x"}
+	x := config.Route{Name: "x", Sources: []config.Source{{Publish: &ref}}, Outputs: []config.Output{{Play: &ref}}}
 	if err := r.AddRoute(x); err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,14 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(), relayCommand(), benchCommand(), versionCommand(), exitCodesTopic(), manCommand())
+	root.AddCommand(
+		serveCommand(),
+		relayCommand(),
+		benchCommand(),
+		versionCommand(),
+		exitCodesTopic(),
+		manCommand(),
+		checkConfigCommand(),
+	)
 	return root
 }

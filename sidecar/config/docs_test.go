@@ -1,0 +1,225 @@
+package config
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+var updateDocs = flag.Bool("update", false, "rewrite docs/config.md from the tables of keys")
+
+// part is a section of docs/config.md.
+type part struct {
+	title, about string
+	rows         []row
+	of           reflect.Type
+	parse        func(text string) Problems
+}
+
+func partOf[T any](title, about string, keys []key[T]) part {
+	p := part{title: title, about: about, of: reflect.TypeFor[T]()}
+	p.parse = func(text string) Problems {
+		d := newDecoder("")
+		var t T
+		decodeMap(d, "", d.parse([]byte(text)), keys, &t)
+		return d.problems
+	}
+	for _, k := range keys {
+		p.rows = append(p.rows, k.row)
+	}
+	return p
+}
+
+func parts4docs() []part {
+	return []part{
+		partOf("The file", "", topKeys),
+		partOf("control", "", controlKeys),
+		partOf("log", "", logKeys),
+		partOf("listeners[]", "What a stream id means, and in which order the rules are asked, stands [below](#callers-of-a-listener).", listenerKeys),
+		partOf("listeners[].hook", "", hookKeys),
+		partOf("listeners[].users[]", "", userKeys),
+		partOf("routes[]", "", routeKeys),
+		partOf("routes[].sources[]", "A URL, or a group of one of:", sourceKeys),
+		partOf("routes[].outputs[]", "A URL, or a group of one of:", outputKeys),
+		partOf("publish and play", "A stream of a listener. One route publishes it and one plays it, the same or another.", refKeys),
+	}
+}
+
+func TestDocs(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "config.md")
+	want := docs()
+	if *updateDocs {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is out of date; run: go test ./sidecar/config -run TestDocs -update", path)
+	}
+}
+
+func docs() string {
+	var b strings.Builder
+	b.WriteString(docsHead)
+	for _, v := range variables {
+		what := "overrides `" + v.key + "`"
+		if v.file {
+			what = "names a file with the value of `" + v.key + "`"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", v.name, what)
+	}
+	for _, p := range parts4docs() {
+		fmt.Fprintf(&b, "\n## %s\n\n", p.title)
+		if p.about != "" {
+			b.WriteString(p.about + "\n\n")
+		}
+		b.WriteString("| Key | Value | Allowed | Default | Meaning | Example |\n|---|---|---|---|---|---|\n")
+		for _, r := range p.rows {
+			name, example := "`"+r.name+"`", ""
+			if r.kind == kindSecret {
+				name += ", `" + r.name + "-file`"
+			}
+			if r.example != "" {
+				example = "`" + r.example + "`"
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name, r.kind, r.allowed, r.dflt, r.meaning, example)
+		}
+	}
+	b.WriteString(docsTail)
+	return b.String()
+}
+
+const docsHead = `# Configuration
+
+Generated from the tables in ` + "`sidecar/config/keys.go`" + `; to change it, change the tables and run
+` + "`go test ./sidecar/config -run TestDocs -update`" + `.
+
+` + "`weirline serve --config FILE`" + ` reads a YAML file of at most 1 MiB; ` + "`weirline check-config FILE`" + ` says whether it is right. What is
+wrong is told all at once, with line, key and what is allowed, and a daemon that runs keeps what it has. Whole files stand in
+[examples/config](../examples/config).
+
+* A key that is not known, and a key given twice, is an error.
+* Durations have a unit: ` + "`500ms`, `2s`, `1m`" + `. Bytes take K, M, G (1000, 1000^2, 1000^3) and Ki, Mi, Gi (1024 ...), with or without a B behind.
+* A secret stands in the file, or in one of its own: for each secret KEY there is ` + "`KEY-file`" + ` with a path, relative to the configuration file; a
+  newline at its end is not part of it. Variables are not expanded in values. An empty secret is an error, since it would mean none.
+* Anchors and aliases (` + "`&x`, `*x`" + `) work, merging (` + "`<<`" + `) does not.
+* The file is read again on SIGHUP and within two seconds of a change to it, or to a secret's file. Routes and listeners that are the same as before go on
+  untouched.
+
+Variables of the environment override the file, and flags override both; an empty one counts as unset:
+
+| Variable | What it does |
+|---|---|
+`
+
+const docsTail = `
+## Callers of a listener
+
+A caller says by its stream id what it wants:
+
+| Stream id | Meaning |
+|---|---|
+| ` + "`#!::r=NAME,m=publish,u=USER`" + ` | sends NAME; u only where there are users |
+| ` + "`#!::r=NAME,m=request,u=USER`" + ` | receives NAME; m=request is the default |
+| ` + "`NAME`" + ` | receives NAME if a route plays it, else sends it |
+| ` + "`publish:NAME`, `read:NAME`" + ` | sends or receives NAME, where NAME alone would be taken the other way |
+
+Other keys of the first form (h, s, and your own) are ignored, and passed on to the hook; t has to be stream. Without a stream id nobody is let in. Names are
+compared byte by byte.
+
+The rules are asked in this order, and the first that refuses is what the caller is told:
+
+| Rule | Counted as | Code |
+|---|---|---|
+| deny, then allow | address | 2403 |
+| the stream id can be read and names a stream | stream-id | 2400 |
+| the user is known | user | 2401 |
+| the user may publish or play the stream | permission | 2403 |
+| a route has the stream, in this direction | stream, mode | 2404, 2405 |
+| who needs a passphrase encrypts, and nobody else | passphrase | 1011 |
+| max-connections, max-per-address; at most 384 callers wait for the hook, 256 of one address | limit | 2402 |
+| the hook: 2xx accepts; 400 to 424 refuse with the code of the same number, other 4xx with 2403, 429 with 2402 | hook | 24xx |
+| the hook fails: 5xx, 3xx, nobody there; no answer in time | hook-failed | 2500, 2504 |
+| the stream has no publisher yet (of two) | busy | 2409 |
+| the passphrase is right: the user's, else the stream's, else the listener's, else that in the address | passphrase | 1010 |
+
+Codes are those on the wire; libsrt's API shows them less 1000. Refusals are logged, at most five lines a reason in ten seconds, and counted all.
+
+A second publisher is refused as long as media comes from the first. If none has come for 0.4 s, a caller from the first one's IP address takes its place; for
+one from another address it takes 1 s.
+
+The hook gets a POST with ` + "`{\"listener\", \"peer\", \"streamId\", \"stream\", \"mode\", \"user\"}`" + `, mode being publish or play; at most 64 requests at a time. The
+body of its answer is not read. Callers who wait for it hold up nobody else. It is asked before the passphrase is known to be right.
+`
+
+// Every field that the file can set has a key, and the other way round.
+func TestKeysAreTheFields(t *testing.T) {
+	for _, p := range parts4docs() {
+		var have, want []string
+		for _, r := range p.rows {
+			if r.name != "source" { // short for sources
+				have = append(have, r.name)
+			}
+			if r.meaning == "" || r.kind == "" {
+				t.Errorf("%s: %s has no meaning or kind", p.title, r.name)
+			}
+		}
+		for i := range p.of.NumField() {
+			want = append(want, p.of.Field(i).Tag.Get("yaml"))
+		}
+		if !reflect.DeepEqual(have, want) {
+			t.Errorf("%s: keys %v, fields %v", p.title, have, want)
+		}
+	}
+}
+
+// The examples in the tables are right, and no default is outside its range.
+func TestExamplesInTheTables(t *testing.T) {
+	for _, p := range parts4docs() {
+		for _, r := range p.rows {
+			if r.example != "" && !strings.HasPrefix(r.example, r.name+": ") && !strings.HasPrefix(r.example, r.name+"-file: ") {
+				t.Errorf("%s: the example of %s is %q", p.title, r.name, r.example)
+			}
+			if r.example == "" || strings.HasPrefix(r.example, r.name+"-file: ") {
+				continue
+			}
+			if bad := p.parse(r.example); len(bad) > 0 {
+				t.Errorf("%s: %q: %v", p.title, r.example, bad)
+			}
+		}
+	}
+	c := Default()
+	c.Routes = []Route{DefaultRoute()}
+	c.Routes[0].Name, c.Routes[0].Sources = "x", []Source{{URL: "udp://:5000"}}
+	h := defaultHook()
+	h.URL = "http://x"
+	c.Listeners = []Listener{{Name: "x", Address: ":0", Hook: &h}}
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestExampleFiles(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "..", "examples", "config", "*.yaml"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, f := range files {
+		c, err := Load(f, nil)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if len(c.Routes) == 0 || len(c.Warnings()) > 0 {
+			t.Errorf("%s: %d routes, warnings %q", f, len(c.Routes), c.Warnings())
+		}
+	}
+}
