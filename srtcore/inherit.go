@@ -27,6 +27,12 @@ func InheritSocket(f *os.File) (netip.AddrPort, error) {
 // stand: nobody reads such a socket, yet the system gives it datagrams.
 func DropInherited() []netip.AddrPort { return loop.DropInherited() }
 
+// Retire answers no caller that begins a handshake from now on: the process that
+// has inherited the socket will, and meanwhile callers ask again. Those in the
+// middle of one, whose cookies are this process's, may finish it; a few round
+// trips later the Listener can be closed.
+func (l *Listener) Retire() { l.ll.Retire() }
+
 // Files returns duplicates of the listening sockets, to be handed to another
 // process; see InheritSocket. The port stays bound as long as one of them is
 // open. Only one process may read it: close the Listener before the other one

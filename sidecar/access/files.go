@@ -13,3 +13,13 @@ func (p *Port) Files() ([]*os.File, error) {
 	}
 	return ln.Files()
 }
+
+// Retire leaves callers to come to the process that takes over.
+func (p *Port) Retire() {
+	p.mu.Lock()
+	ln := p.ln
+	p.mu.Unlock()
+	if ln != nil {
+		ln.Retire()
+	}
+}

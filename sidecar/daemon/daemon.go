@@ -166,6 +166,22 @@ func (d *Daemon) Files() (all []*os.File, err error) {
 	return all, nil
 }
 
+// handshakeTime is what callers get to finish their handshakes: a few round trips.
+const handshakeTime = 400 * time.Millisecond
+
+// Retire leaves callers to come to the process that takes over, and returns when
+// those in the middle of a handshake have had the time to finish it.
+func (d *Daemon) Retire() {
+	d.mu.Lock()
+	listeners := slices.Clone(d.listeners)
+	d.mu.Unlock()
+	for _, l := range listeners {
+		l.port.Retire()
+	}
+	d.each(func(r *route.Route) bool { r.Retire(); return false })
+	time.Sleep(handshakeTime)
+}
+
 // Status implements control.Daemon.
 func (d *Daemon) Status() control.Status {
 	var m runtime.MemStats

@@ -116,6 +116,15 @@ func (e *SRT) Files() ([]*os.File, error) {
 	return e.ln.Files()
 }
 
+// Retire leaves callers to come to the process that takes over.
+func (e *SRT) Retire() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ln != nil {
+		e.ln.Retire()
+	}
+}
+
 // Close implements End.
 func (e *SRT) Close() error {
 	e.next.close()

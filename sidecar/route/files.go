@@ -3,20 +3,28 @@ package route
 import "os"
 
 // filer is an end whose listening sockets can be handed to another process.
-type filer interface{ Files() ([]*os.File, error) }
+type filer interface {
+	Files() ([]*os.File, error)
+	Retire()
+}
 
-// Files are duplicates of the listening sockets of all ends that can be handed
-// on. With an error there are none.
-func (r *Route) Files() (all []*os.File, err error) {
+func (r *Route) filers() (all []filer) {
 	ends := append([]*end{}, r.sources...)
 	for _, o := range r.fan.list() {
 		ends = append(ends, o.end)
 	}
 	for _, e := range ends {
-		f, ok := e.face.(filer)
-		if !ok {
-			continue
+		if f, ok := e.face.(filer); ok {
+			all = append(all, f)
 		}
+	}
+	return all
+}
+
+// Files are duplicates of the listening sockets of all ends that can be handed
+// on. With an error there are none.
+func (r *Route) Files() (all []*os.File, err error) {
+	for _, f := range r.filers() {
 		files, err := f.Files()
 		if err != nil {
 			for _, f := range all {
@@ -27,4 +35,11 @@ func (r *Route) Files() (all []*os.File, err error) {
 		all = append(all, files...)
 	}
 	return all, nil
+}
+
+// Retire leaves callers to come to the process that takes over.
+func (r *Route) Retire() {
+	for _, f := range r.filers() {
+		f.Retire()
+	}
 }

@@ -46,6 +46,7 @@ func (s *server) upgrade(ctx context.Context, closeSurface func()) error {
 	}
 	// From here on the other one serves: first this one lets go of everything.
 	close(s.retire)
+	s.daemon.Retire()
 	closeSurface()
 	s.daemon.Stop()
 	if err := heir.Begin(); err != nil {

@@ -18,6 +18,7 @@ type listener struct {
 	epoch   mono.Time
 	secret  [32]byte
 	pending map[peerKey]*Request // waiting for Accept or Reject
+	retired bool                 // nobody may begin a handshake
 }
 
 // peerKey names a connection as its caller does.
@@ -35,6 +36,13 @@ func (e *Endpoint) Listen(cfg *Config, backlog int) {
 	l := &listener{cfg: *cfg, backlog: max(backlog, 1), pending: make(map[peerKey]*Request)}
 	_, _ = io.ReadFull(e.rand, l.secret[:])
 	e.lis = l
+}
+
+// RetireListener answers no caller that begins a handshake any more.
+func (e *Endpoint) RetireListener() {
+	if e.lis != nil {
+		e.lis.retired = true
+	}
 }
 
 // StopListening makes the Endpoint deaf to callers; connections go on.
@@ -62,7 +70,9 @@ func (e *Endpoint) handleRequest(now mono.Time, d dgram.In) *Conn {
 	}
 	switch m.Type {
 	case wire.HSInduction:
-		e.answerInduction(now, &m, d)
+		if !e.lis.retired {
+			e.answerInduction(now, &m, d)
+		}
 	case wire.HSConclusion:
 		return e.answerConclusion(now, h.Timestamp, &m, d)
 	default:

@@ -107,6 +107,10 @@ func (ln *Listener) Duplicate() (fds []int, err error) {
 	return fds, err
 }
 
+// Retire leaves callers to come to another process; who is in the middle of the
+// handshake may finish it here.
+func (ln *Listener) Retire() { ln.onLoops(func(s *socket) { s.ep.RetireListener() }) }
+
 // Close stops listening. Connections that were accepted live on; those that
 // nobody took with Accept are ended.
 func (ln *Listener) Close() bool {
