@@ -49,7 +49,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(), relayCommand(), benchCommand(), versionCommand(), exitCodesTopic())
+	root.AddCommand(serveCommand(), relayCommand(), benchCommand(), versionCommand(), exitCodesTopic(), manCommand())
 	root.AddCommand(checkConfigCommand())
 	return root
 }
