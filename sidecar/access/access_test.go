@@ -181,7 +181,8 @@ func TestLimits(t *testing.T) {
 	if _, err := r.callFrom("127.0.0.3:0", "s", ""); !errors.Is(err, &srtcore.RejectError{Reason: srtcore.RejOverload}) {
 		t.Errorf("beyond max-connections: %v", err)
 	}
-	if got := r.port.Snapshot(); got.Connections != 3 || got.Accepted != 3 || got.Refused["limit"] != 2 {
+	r.soon("three connections", func() bool { return r.port.Snapshot().Connections == 3 })
+	if got := r.port.Snapshot(); got.Accepted != 3 || got.Refused["limit"] != 2 {
 		t.Errorf("snapshot %+v", got)
 	}
 	_ = c.Abort() // who leaves makes room

@@ -23,7 +23,7 @@ type decoder struct {
 }
 
 // maxNodes bounds what aliases can make of a small file.
-const maxNodes = 500_000
+const maxNodes = 200_000
 
 func newDecoder(file string) *decoder {
 	return &decoder{file: file, lines: map[string]int{}, fromEnv: map[string]string{}, budget: maxNodes}

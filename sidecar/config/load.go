@@ -76,6 +76,9 @@ func ParseOutput(text []byte) (Output, error) {
 
 // finish checks c and gives every problem its place.
 func (d *decoder) finish(c *Config) error {
+	if d.budget < 0 {
+		return d.problems.err() // what was read is not what was meant
+	}
 	// A second complaint about what could not be read would be noise.
 	unread := map[string]bool{}
 	for _, p := range d.problems {

@@ -51,6 +51,6 @@ func (p Problems) err() error {
 	return p
 }
 
-// most bounds how many problems are told: a file that is something else
+// mostProblems bounds how many problems are told: a file that is something else
 // altogether has too many.
 const mostProblems = 50

@@ -3,6 +3,7 @@ package config
 import (
 	"context"
 	"crypto/sha256"
+	"os"
 	"time"
 )
 
@@ -62,6 +63,10 @@ type sum = [sha256.Size]byte
 // look returns what stands for the content of the file and the secrets in
 // others.
 func (w *watcher) look() (now sum, ok bool) {
+	// What is no file, such as a pipe, can be read once.
+	if st, err := os.Stat(w.path); err != nil || !st.Mode().IsRegular() {
+		return now, false
+	}
 	text, err := readAtMost(w.path, maxFile)
 	if err != nil {
 		return now, false
