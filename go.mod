@@ -12,6 +12,7 @@ require (
 	github.com/prometheus/common v0.66.1
 	github.com/spf13/cobra v1.9.1
 	golang.org/x/sys v0.43.0
+	golang.org/x/term v0.42.0
 )
 
 require (
