@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that the demo, the tests and the benchmark use.
 # Only what is missing is installed; where everything is there it costs a second.
+# "deps.sh page" installs what the test of the daemon's page uses, and nothing else.
 set -u
 
 missing=()
@@ -11,6 +12,11 @@ need() {
 	"$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
+if [ "${1-}" = page ]; then
+	need chromium sh -c 'command -v chromium'
+	need fonts-dejavu-core test -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf
+	need() { :; }
+fi
 need ffmpeg ffmpeg -version
 need srt-tools sh -c 'command -v srt-live-transmit'
 need gcc gcc --version

@@ -1,6 +1,12 @@
 package control
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
+
+// MaxStreams is the bound of requests that stay.
+const MaxStreams = maxStreams
 
 // Operations are "METHOD path" of all that is served.
 func Operations(s *Server) []string {
@@ -11,3 +17,5 @@ func Operations(s *Server) []string {
 	return out
 }
 
+// Sample takes a sample, as Serve does once a second.
+func Sample(s *Server, now time.Time) { s.live.take(now) }

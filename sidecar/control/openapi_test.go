@@ -76,7 +76,11 @@ const token = "0123456789abcdef0123"
 // startServer serves a fake daemon's control surface with a token.
 func startServer(t *testing.T, o control.Options) *httptest.Server {
 	t.Helper()
-	s := newServer(t, o)
+	return startServerOf(t, newServer(t, o))
+}
+
+func startServerOf(t *testing.T, s *control.Server) *httptest.Server {
+	t.Helper()
 	srv := httptest.NewServer(s.Handler())
 	t.Cleanup(srv.Close)
 	return srv
@@ -208,7 +212,10 @@ func readAnswer(t *testing.T, resp *http.Response) []byte {
 	for !bytes.Contains(body, []byte("\n\n")) {
 		n, err := resp.Body.Read(buf)
 		body = append(body, buf[:n]...)
-		if err != nil && !errors.Is(err, io.EOF) {
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

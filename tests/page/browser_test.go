@@ -62,9 +62,16 @@ func serve(t *testing.T, d *fake.Daemon, o control.Options) (url string) {
 	return "http://" + ln.Addr().String() + "/"
 }
 
-// browser starts headless Chromium. What the page complains of, a script error
-// or a breach of its policy, fails the test.
+// browser starts headless Chromium for our page. What the page complains of, a
+// script error or a breach of its policy, fails the test.
 func browser(t *testing.T, width, height int64, dark bool) context.Context {
+	t.Helper()
+	ctx := chromium(t, width, height, dark)
+	listen(t, ctx)
+	return ctx
+}
+
+func chromium(t *testing.T, width, height int64, dark bool) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -80,7 +87,6 @@ func browser(t *testing.T, width, height int64, dark bool) context.Context {
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	listen(t, ctx)
 	scheme := "light"
 	if dark {
 		scheme = "dark"
@@ -148,7 +154,7 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action[chromedp.V
 // until waits for a JavaScript expression to be true.
 func until(t *testing.T, ctx context.Context, what, expr string) {
 	t.Helper()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](expr, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(100*time.Millisecond)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](`(() => { try { return `+expr+` } catch { return false } })()`, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(100*time.Millisecond)))
 	if err != nil {
 		shot(t, ctx, "failed-"+t.Name())
 		t.Fatalf("waiting until %s: %v", what, err)

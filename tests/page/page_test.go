@@ -2,6 +2,9 @@ package page
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -146,7 +149,7 @@ func TestLogin(t *testing.T) {
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "wrong\r"))
 	until(t, ctx, "the refusal is shown", `document.querySelector("#login-fault").textContent.includes("not the token")`)
 	shot(t, ctx, "login")
-	do(t, ctx, chromedp.SetValue(chromedp.CSS("#token"), ""), chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
+	do(t, ctx, js(`document.querySelector("#token").value = ""`), chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
 	until(t, ctx, "the page is there", `document.querySelectorAll("tr.row").length > 0`)
 	if c := value[string](t, ctx, `document.cookie`); c != "" {
 		t.Errorf("the script sees the cookie %q", c)
@@ -158,21 +161,28 @@ func js(script string) chromedp.Action[chromedp.Void] {
 	return chromedp.Evaluate[chromedp.Void](`(async () => { await (`+script+`); return {} })()`, chromedp.EvalAwaitPromise)
 }
 
-// TestOtherOrigin is a page of another origin in the same browser: it can
-// neither read nor change anything.
+// TestOtherOrigin is a hostile page in the same browser: it can neither read
+// nor change anything.
 func TestOtherOrigin(t *testing.T) {
 	d := fake.New(2)
 	target := serve(t, d, control.Options{})
-	other := serve(t, fake.New(0), control.Options{})
-	ctx := browser(t, 800, 600, false)
-	do(t, ctx, chromedp.Navigate(other+"healthz")) // no policy of a page of ours is in the way of the attack
-	for _, attack := range []string{
-		`fetch("` + target + `v1/status", {mode: "no-cors"})`,
-		`fetch("` + target + `v1/connections/p1", {method: "DELETE"})`,
-		`fetch("` + target + `v1/reload", {method: "POST", mode: "no-cors"})`,
-		`fetch("` + target + `v1/routes/studio-a", {method: "DELETE"})`,
+	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "<!doctype html><title>hostile</title>")
+	}))
+	t.Cleanup(hostile.Close)
+	ctx := chromium(t, 800, 600, false)
+	do(t, ctx, chromedp.Navigate(hostile.URL))
+	for _, c := range []struct{ attack, want string }{
+		{`fetch("` + target + `v1/status").then(r => r.text())`, "TypeError"},
+		{`fetch("` + target + `v1/status", {mode: "no-cors"}).then(r => r.type + r.status)`, "opaque0"},
+		{`fetch("` + target + `v1/connections/p1", {method: "DELETE"}).then(r => r.text())`, "TypeError"},
+		{`fetch("` + target + `v1/reload", {method: "POST", mode: "no-cors"}).then(r => r.type + r.status)`, "opaque0"},
+		{`fetch("` + target + `v1/routes/studio-a", {method: "DELETE"}).then(r => r.text())`, "TypeError"},
+		{`new Promise(done => { const e = new EventSource("` + target + `v1/stats/stream"); e.onerror = () => done("refused"); e.onmessage = () => done("read") })`, "refused"},
 	} {
-		do(t, ctx, js(attack+`.then(() => 0, () => 0)`))
+		if got := value[string](t, ctx, c.attack+`.catch(e => e.name)`); got != c.want {
+			t.Errorf("%s: %s, want %s", c.attack, got, c.want)
+		}
 	}
 	if d.WasKicked("p1") || len(d.Routes()) != 3 || d.ReloadCount() != 0 {
 		t.Error("a page of another origin drove the daemon")

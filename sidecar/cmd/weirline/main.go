@@ -57,6 +57,8 @@ func rootCommand() *cobra.Command {
 		exitCodesTopic(),
 		manCommand(),
 		checkConfigCommand(),
+		topCommand(),
+		ctlCommand(),
 	)
 	return root
 }

@@ -366,7 +366,6 @@ function buildRow(key) {
   const button = node.querySelector(".open");
   button.onclick = () => {
     opened.has(key) ? opened.delete(key) : opened.add(key);
-    button.setAttribute("aria-expanded", String(opened.has(key)));
     showConnections();
   };
   node.querySelector(".kick").onclick = () => kick(node.connection);
@@ -388,7 +387,9 @@ function showRow(node, c) {
   arrow.setAttribute("aria-label", arrow.title);
   arrow.setAttribute("role", "img");
   set(cell("route"), c.route);
-  set(node.querySelector(".open"), c.peer || "local");
+  const button = node.querySelector(".open");
+  set(button, c.peer || "local");
+  button.setAttribute("aria-expanded", String(opened.has(keyOf(c))));
   set(cell("peer").querySelector("small"), c.user || "");
   set(cell("stream"), c.streamId || "");
   cell("stream").title = c.streamId || "";
@@ -453,11 +454,13 @@ const chartKinds = [
 const charts = {
   past: new Map(), // by key: kind -> values
   async load(key) {
+    if (this.past.has(key)) return; // its rows were only out of sight
     const empty = Object.fromEntries(chartKinds.map(([kind]) => [kind, []]));
     this.past.set(key, empty);
     try {
       const h = await api("GET", "/v1/connections/" + encodeURIComponent(key) + "/history");
       for (const [kind] of chartKinds) empty[kind] = h[kind].concat(empty[kind]).slice(-chartLength);
+      if (now) showConnections();
     } catch { /* its past is not kept: the chart begins now */ }
   },
   feed(live) {
@@ -501,13 +504,13 @@ function showDetail(node, c) {
     const top = Math.max(0, ...values);
     let value = values.at(-1), when = "";
     if (canvas.at !== undefined) {
-      const back = Math.round((1 - canvas.at) * (chartLength - 1));
+      const back = Math.round((1 - canvas.at) * (span(values.length) - 1));
       value = values[values.length - 1 - back];
       when = " " + age(back) + " ago";
     }
     set(figure.querySelector("output"), value === undefined ? "–" : format(value) + when);
     canvas.setAttribute("aria-label", `${title}: now ${values.length ? format(values.at(-1)) : "nothing"}, at most ${format(top)} in the last five minutes`);
-    draw(canvas, values, chartLength, true, format);
+    draw(canvas, values, span(values.length), true, format);
   }
   showFacts(node.querySelector(".facts"), c);
 }
@@ -546,6 +549,11 @@ function traceLinks(id) {
   return row;
 }
 
+// span is the width of a chart: a minute at first, and more as there is more.
+function span(n) {
+  return n <= 60 ? 60 : n <= 120 ? 120 : chartLength;
+}
+
 // draw paints values, the newest at the right edge, on a canvas that is length
 // samples wide.
 function draw(canvas, values, length, axis, format) {
@@ -563,7 +571,7 @@ function draw(canvas, values, length, axis, format) {
   const top = nice(Math.max(...values, 1e-9));
   const x = i => w - (values.length - 1 - i) * w / (length - 1);
   const y = v => h - foot - v / top * (h - foot - head);
-  if (axis) drawAxis(g, w, h, foot, head, top, color, format);
+  if (axis) drawAxis(g, w, h, foot, head, top, color, format, length);
   if (!values.length) return;
   g.beginPath();
   values.forEach((v, i) => i ? g.lineTo(x(i), y(v)) : g.moveTo(x(i), y(v)));
@@ -582,7 +590,7 @@ function draw(canvas, values, length, axis, format) {
   }
 }
 
-function drawAxis(g, w, h, foot, head, top, color, format) {
+function drawAxis(g, w, h, foot, head, top, color, format, length) {
   g.strokeStyle = color("--line");
   g.lineWidth = 1;
   for (const v of [0, .5, 1]) {
@@ -597,7 +605,7 @@ function drawAxis(g, w, h, foot, head, top, color, format) {
   g.textBaseline = "alphabetic";
   g.textAlign = "left";
   g.fillText(format(top), 0, head - 3);
-  g.fillText("−5 min", 0, h - 3);
+  g.fillText("−" + length / 60 + " min", 0, h - 3);
   g.textAlign = "right";
   g.fillText("now", w, h - 3);
 }
@@ -617,7 +625,7 @@ function addEvent(e) {
   lastEvent = e.number;
   $("no-events").hidden = true;
   const li = make("li");
-  const time = make("time", new Date(e.time).toLocaleTimeString());
+  const time = make("time", new Date(e.time).toLocaleTimeString([], { hourCycle: "h23" }));
   time.dateTime = e.time;
   time.title = new Date(e.time).toLocaleString();
   const level = make("span", e.level, "level");
