@@ -80,11 +80,13 @@ func (r *rig) eventually(what string, ok func() bool) {
 	}
 }
 
+func (r *rig) address() string { return fmt.Sprintf("127.0.0.1:%d", r.port) }
+
 func (r *rig) call(streamID string) *srtcore.Conn {
 	r.t.Helper()
 	cfg := srtcore.DefaultConfig()
 	cfg.StreamID = streamID
-	c, err := srtcore.Dial(r.ctx, fmt.Sprintf("127.0.0.1:%d", r.port), &cfg)
+	c, err := srtcore.Dial(r.ctx, r.address(), &cfg)
 	if err != nil {
 		r.t.Fatalf("%s: %v", streamID, err)
 	}

@@ -72,10 +72,14 @@ func (s *session) kick(why error) {
 	s.end()
 }
 
-// losing notes whether the session's queue has dropped anything since the last
-// call, and reports whether every call for the given time said so.
+// losing notes whether the session's queue, or its connection, has dropped
+// anything since the last call, and reports whether every call for the given
+// time said so.
 func (s *session) losing(now time.Time, limit time.Duration) bool {
 	n := s.queue.Stats().Dropped
+	if c, ok := s.of.(statter); ok {
+		n += uint64(c.SRTStats().PktSndDropTotal)
+	}
 	switch {
 	case n == s.dropped:
 		s.slow = time.Time{}
