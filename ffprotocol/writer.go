@@ -56,50 +56,71 @@ func (w *Writer) send() error {
 	return nil
 }
 
-// Close sends what is held back and waits until the peer has had time to play
-// everything: the latency and, for retransmissions, up to the URL's linger more.
-// The end of the context ends the waiting. A Write that blocks returns.
+// Close sends what is held back and waits until the peer has played everything:
+// as long as the peer goes on acknowledging, and then for its latency. The end of
+// the context ends the waiting. A Write that still blocks is cut short.
 //
-// The error says that not everything may have arrived.
+// The error says that not everything arrived.
 func (w *Writer) Close() error {
-	var err error
-	if w.mu.TryLock() { // else a Write runs, and what it holds back has no end
-		err = w.rest()
-		w.mu.Unlock()
-	}
 	if w.closed.Swap(true) {
 		return nil
 	}
-	err = errors.Join(err, w.drain())
+	err := errCutShort
+	if w.mu.TryLock() {
+		err = w.rest()
+		w.mu.Unlock()
+		if err == nil {
+			err = w.acknowledged()
+		}
+	}
+	_ = w.conn.Close() // has no error to tell
+	w.detach()
+	if w.ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", ErrStopped, context.Cause(w.ctx))
+	} else if end := w.conn.Err(); !errors.Is(end, srtcore.ErrClosed) {
+		err = end
+	}
 	if err != nil {
 		return fmt.Errorf("ffprotocol: close: %w", err)
 	}
 	return nil
 }
 
+var errCutShort = errors.New("a write was cut short")
+
 // rest sends the beginning of a packet that nothing will complete, if there is
 // room for it.
 func (w *Writer) rest() error {
-	if w.ended("write to") != nil {
-		return nil
+	if w.end != nil {
+		return w.end
 	}
 	_, err := w.conn.TryWriteBatch(w.cut.rest(w.out[:0]), time.Time{})
 	return err
 }
 
-func (w *Writer) drain() error {
-	err := w.conn.Close()
-	w.detach()
-	switch end := w.conn.Err(); {
-	case err != nil:
-		return err
-	case w.ctx.Err() != nil:
-		return fmt.Errorf("%w: %w", ErrStopped, context.Cause(w.ctx))
-	case !errors.Is(end, srtcore.ErrClosed):
-		return end
-	}
-	if n := w.conn.Buffered(); n > 0 {
-		return fmt.Errorf("%d messages were not acknowledged in time", n)
+// patience is how long Close waits, beside the latency, for an acknowledgement
+// that does not come.
+const patience = 2 * time.Second
+
+// acknowledged waits until the peer has acknowledged everything, or stopped
+// doing so.
+func (w *Writer) acknowledged() error {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	last, since := w.conn.Buffered(), time.Now()
+	for last > 0 {
+		select {
+		case <-w.conn.Done(): // by the context or the peer; the caller sees which
+			return nil
+		case <-tick.C:
+		}
+		left := w.conn.Buffered()
+		switch {
+		case left != last:
+			last, since = left, time.Now()
+		case time.Since(since) > patience+w.conn.PeerLatency():
+			return fmt.Errorf("%d messages were not acknowledged for %v", left, patience+w.conn.PeerLatency())
+		}
 	}
 	return nil
 }
