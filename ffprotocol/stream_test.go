@@ -234,3 +234,28 @@ func TestPeerOfAWriterCloses(t *testing.T) {
 		t.Errorf("Close = %v: it must not say that all arrived", err)
 	}
 }
+
+// The callbacks allocate nothing once they run.
+func TestNoAllocations(t *testing.T) {
+	r, peer := reader(t, context.Background(), "latency=0&tlpktdrop=0")
+	w := ffprotocol.NewWriter(context.Background(), peer)
+	p, buf := bytes.Repeat(append([]byte{0x47}, make([]byte, 187)...), 28), make([]byte, 5264)
+	turn := func() {
+		if n := w.WritePacket(p); n != len(p) {
+			t.Fatalf("WritePacket = %d", n)
+		}
+		for left := len(p); left > 0; {
+			n := r.ReadPacket(buf)
+			if n < 0 {
+				t.Fatalf("ReadPacket = %d", n)
+			}
+			left -= n
+		}
+	}
+	for range 100 {
+		turn()
+	}
+	if n := testing.AllocsPerRun(200, turn); n >= 1 {
+		t.Errorf("%v allocations a turn of four messages", n)
+	}
+}
