@@ -50,7 +50,7 @@ func record(ctx context.Context, url, output string) error {
 		return err
 	}
 	defer out.Free()
-	file, err := astiav.OpenIOContext(output, astiav.NewIOContextFlags(astiav.IOContextFlagWrite))
+	file, err := astiav.OpenIOContext(output, astiav.NewIOContextFlags(astiav.IOContextFlagWrite)) // for FFmpeg 7 and 8: , nil, nil)
 	if err != nil {
 		return err
 	}

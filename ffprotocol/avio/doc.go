@@ -7,8 +7,9 @@
 //
 // The module asks for go-astiav v0.16.0, which fits FFmpeg 5.1. That is a
 // minimum: what is used here has not changed in later versions, so a program
-// that requires the go-astiav of its own FFmpeg builds this package with it.
-// Programs that use another binding want package ffprotocol alone.
+// that requires the go-astiav of its own FFmpeg builds this package with it:
+// v0.39.0 for FFmpeg 7, v0.42.0 for FFmpeg 8. A version that does not fit fails to
+// compile. Programs that use another binding want package ffprotocol alone.
 //
 // Lives here: the joint between ffprotocol's callbacks and go-astiav's
 // IOContext. May import: ffprotocol, srtcore, go-astiav. Never: its own cgo, the
