@@ -31,8 +31,8 @@ CROSS := darwin/arm64 windows/amd64 linux/arm64 linux/386
 
 # Tests that drive other programs in real time run after the rest, one package
 # at a time, so that they do not compete for the cores.
-ALONE   := ./tests/interop ./tests/soak ./tests/gst ./tests/page
-TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak -e /tests/gst -e /tests/page$$)
+ALONE   := ./tests/interop ./tests/soak ./tests/ffproto ./tests/page ./tests/deb ./tests/gst
+TOGETHER = $(shell $(GO) list ./... | grep -v $(foreach t,$(ALONE),-e $(t:.%=%)$$))
 
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
@@ -93,9 +93,9 @@ plugin: deps ## build out/gst/libgstsrtgo.so, the GStreamer plugin (stripped, at
 build: ## build bin/weirline (static, no cgo)
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/weirline ./sidecar/cmd/weirline
 
-cross: ## compile srtcore and sidecar for the other systems
+cross: ## compile srtcore, sidecar and the plain callbacks of ffprotocol for the other systems
 	@set -e; for t in $(CROSS); do \
-	  echo "build for $$t"; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./srtcore/... ./sidecar/...; \
+	  echo "build for $$t"; CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./srtcore/... ./sidecar/... ./ffprotocol; \
 	done
 
 install: build ## install the binary below PREFIX (/usr/local) and, where GStreamer is, the plugin; DESTDIR works

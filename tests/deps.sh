@@ -31,6 +31,9 @@ need gstreamer1.0-plugins-bad gst-inspect-1.0 --exists srtsrc
 need gstreamer1.0-plugins-ugly gst-inspect-1.0 --exists x264enc
 need libgstreamer1.0-dev pkg-config --exists gstreamer-base-1.0
 need libgstreamer-plugins-base1.0-dev pkg-config --exists gstreamer-app-1.0
+for lib in avcodec avdevice avfilter avformat swresample swscale avutil; do
+	need "lib$lib-dev" pkg-config --exists "lib$lib"
+done
 need iproute2 sh -c 'command -v ip || test -x /usr/sbin/ip'
 need mmdebstrap mmdebstrap --version
 need systemd systemd-analyze --version

@@ -24,7 +24,11 @@ type room struct {
 	reason string
 }
 
-const xsys = "golang.org/x/sys/..."
+const (
+	xsys   = "golang.org/x/sys/..."
+	astiav = "github.com/asticode/go-astiav"
+	gogst  = "github.com/go-gst/go-gst/..."
+)
 
 // The order of the core: seq <- wire <- crypt <- engine <- loop <- srtcore and
 // mono <- dgram <- {udp, engine}.
@@ -88,8 +92,10 @@ var rooms = []room{
 	},
 }
 
-// outer are the rooms of the GStreamer plugin: element and props are pure Go, so
-// that what the elements do is tested where there is no GStreamer.
+// outer are the rooms of the two adapters to C libraries. In the GStreamer plugin
+// element and props are pure Go, so that what the elements do is tested where
+// there is no GStreamer; of ffprotocol the callbacks are, so that they serve any
+// binding of any FFmpeg.
 var outer = []room{
 	{
 		dir: "gstplugin/props", may: []string{"srtcore"},
@@ -109,11 +115,31 @@ var outer = []room{
 		dir: "gstplugin/plugin", may: []string{"gstplugin"}, cgo: true,
 		reason: "the plugin is the main package around Register and nothing else",
 	},
+	{
+		dir: "ffprotocol", may: []string{"srtcore"},
+		never:  []string{"os/...", "log/...", "net/http"},
+		reason: "the callbacks are pure Go: a program with another binding or another FFmpeg takes them without go-astiav",
+	},
+	{
+		dir: "ffprotocol/avio", may: []string{"srtcore", "ffprotocol"}, ext: []string{astiav},
+		never:  []string{"os/...", "log/...", "net/http"},
+		reason: "avio is the joint between the callbacks and go-astiav, whose cgo is enough",
+	},
 }
 
 // cgoRooms are the only folders that may use cgo; below examples, those that
 // begin with gst-.
 var cgoRooms = []string{"gstplugin", "gstplugin/plugin"}
+
+// cgoBindings are modules that bring cgo with them, and the folders, with all
+// below, that may have them; below examples, those with the prefix.
+var cgoBindings = []struct {
+	module, prefix string
+	dirs           []string
+}{
+	{gogst, "examples/gst-", []string{"gstplugin", "tests/gst"}},
+	{astiav, "examples/ff-", []string{"ffprotocol/avio", "tests/ffproto"}},
+}
 
 var adapters = []string{"gstplugin", "ffprotocol", "sidecar"}
 
@@ -169,11 +195,11 @@ func roomOf(dir string) (room, bool) {
 	return room{}, false
 }
 
-// checkRooms holds every non-test file under srtcore and gstplugin against its
-// room.
+// checkRooms holds every non-test file under srtcore, gstplugin and ffprotocol
+// against its room.
 func checkRooms(tr *tree) (out []string) {
 	for _, s := range tr.files {
-		if s.test || !underAny(s.dir, "srtcore", "gstplugin") {
+		if s.test || !underAny(s.dir, "srtcore", "gstplugin", "ffprotocol") {
 			continue
 		}
 		r, ok := roomOf(s.dir)
@@ -202,7 +228,7 @@ func (r room) refuses(i imp) string {
 		}
 	case !isStd(i.path):
 		if !matchesAny(i.path, r.ext) {
-			return "no dependency beside golang.org/x/sys, and that only where sockets are"
+			return "no dependency beside golang.org/x/sys where sockets are, and go-astiav where it is joined on"
 		}
 	case matchesAny(i.path, r.never):
 		return "on its never list"
@@ -232,7 +258,7 @@ func wall(s *source, i imp) string {
 		return "cgo is for the two classes of the GStreamer plugin only: everything else is pure Go"
 	}
 	if !i.local {
-		return ""
+		return binding(s, i)
 	}
 	if i.path == "srtcore/internal/sim" && !s.test && s.dir != i.path {
 		return "the simulator is for tests; production code runs on real time"
@@ -263,6 +289,16 @@ func wall(s *source, i imp) string {
 	return ""
 }
 
+// binding refuses cgo that comes by way of a module.
+func binding(s *source, i imp) string {
+	for _, b := range cgoBindings {
+		if matches(i.path, b.module) && !underAny(s.dir, b.dirs...) && !strings.HasPrefix(s.dir, b.prefix) {
+			return "this module brings cgo and a C library: only the adapter to that library and its examples have it"
+		}
+	}
+	return ""
+}
+
 func TestImportsOfEveryRoom(t *testing.T) { report(t, checkRooms(loadTree(t))) }
 
 func TestWallsBetweenParts(t *testing.T) { report(t, checkWalls(loadTree(t))) }
@@ -279,11 +315,14 @@ func TestRoomsCatchOffenders(t *testing.T) {
 		"gstplugin/element/a.go":               "package element\nimport \"C\"\nimport _ \"" + module + "/gstplugin\"",
 		"gstplugin/shim.go":                    "package gstplugin\nimport \"C\"\nimport _ \"" + module + "/gstplugin/element\"",
 		"srtcore/internal/loop/a_linux_arm.go": "package loop\nimport _ \"github.com/else/where\"",
+		"ffprotocol/a.go":                      "package ffprotocol\nimport \"C\"\nimport _ \"" + astiav + "\"\nimport _ \"" + module + "/srtcore\"",
+		"ffprotocol/avio/a.go":                 "package avio\nimport _ \"" + astiav + "\"\nimport \"C\"",
 	})
 	wantComplaints(t, checkRooms(tr),
 		`a.go.*"sync"`, `a.go.*"net"`, `b.go.*internal/udp`, `math/rand/v2`, `engine.*x/sys/unix`,
 		`seq.*"fmt"`, `udp.*srtcore/wire`, `novelty has no entry`, `else/where`,
-		`element must not import "C"`, `element must not import "gstplugin"`)
+		`element must not import "C"`, `element must not import "gstplugin"`,
+		`ffprotocol must not import "C"`, `ffprotocol must not import "github.com/asticode`, `avio must not import "C"`)
 }
 
 func TestWallsCatchOffenders(t *testing.T) {
@@ -301,6 +340,10 @@ func TestWallsCatchOffenders(t *testing.T) {
 		"gstplugin/element/a_test.go": "package element\nimport \"C\"",
 		"gstplugin/a.go":              "package gstplugin\nimport \"C\"",
 		"sidecar/ingest/deep/a.go":    "package deep\n" + p("sidecar/control"),
+		"examples/ff-a/a.go":          "package main\nimport _ \"" + astiav + "\"",
+		"examples/gst-a/a.go":         "package main\nimport _ \"github.com/go-gst/go-gst/gst\"",
+		"sidecar/endpoint/b.go":       "package endpoint\nimport _ \"" + astiav + "\"",
+		"tests/ffproto/a_test.go":     "package ffproto\nimport _ \"" + astiav + "\"\nimport _ \"github.com/go-gst/go-gst/gst\"",
 		"sidecar/ingest/deep_test.go": "package ingest\n" + p("sidecar/control"),
 		"sidecar/control/page/a.go":   "package page\n" + p("sidecar/control"),
 		"sidecar/control/top/a.go":    "package top\n" + p("sidecar/control") + p("sidecar/hub"),
@@ -309,6 +352,7 @@ func TestWallsCatchOffenders(t *testing.T) {
 		`srtcore imports "C"`, `srtcore imports "srtcore/internal/sim"`, `srtcore imports "sidecar/hub"`,
 		`ffprotocol imports "sidecar/mpegts"`, `endpoint imports "sidecar/hub"`, `hub imports "sidecar/route"`,
 		`element imports "C"`,
+		`endpoint imports "github.com/asticode/go-astiav"`, `ffproto imports "github.com/go-gst/go-gst/gst"`,
 		`weirline imports "tests/lab/impair"`, `deep imports "sidecar/control"`,
 		`page imports "sidecar/control"`, `top imports "sidecar/hub"`)
 }
