@@ -22,6 +22,10 @@ BENCH_SECS    ?= 10
 # Run without installing: the tool is built from the module cache at this version.
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
+# The packager, likewise, and what the package is called.
+NFPM    := v2.41.1
+VERSION ?= $(or $(shell git describe --tags --match 'v[0-9]*' 2>/dev/null | sed 's/^v//; s/-/+/; s/-/./g'),0.1.0~$(shell git show -s --format=%cd --date=format:%Y%m%d%H%M 2>/dev/null))
+
 # The operating systems and architectures the transport and the sidecar compile for.
 CROSS := darwin/arm64 windows/amd64 linux/arm64 linux/386
 
@@ -32,7 +36,9 @@ TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak -
 
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
-.PHONY: test-page help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
+.PHONY: test-page
+.PHONY: deb test-deb
+.PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -106,6 +112,18 @@ install-user: build plugin ## install both for this user alone: ~/.local/bin, ~/
 	install -d $(HOME)/.local/bin $(USER_DATA)/gstreamer-1.0/plugins
 	install -m 0755 bin/weirline $(HOME)/.local/bin/weirline
 	install -m 0755 out/gst/libgstsrtgo.so $(USER_DATA)/gstreamer-1.0/plugins/libgstsrtgo.so
+
+deb: build ## a Debian package of the daemon in dist/
+	@rm -rf out/deb && mkdir -p out/deb/root dist
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w -X main.version=$(VERSION)' -o out/deb/root/weirline ./sidecar/cmd/weirline
+	out/deb/root/weirline man out/deb/root/man && gzip -9n out/deb/root/man/*.1
+	out/deb/root/weirline completion bash >out/deb/root/weirline.bash
+	out/deb/root/weirline completion zsh >out/deb/root/_weirline
+	out/deb/root/weirline completion fish >out/deb/root/weirline.fish
+	VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM) package -f sidecar/packaging/nfpm.yaml -p deb -t dist/
+
+test-deb: deps deb ## install the package in a fresh root, start it, use it, stop it
+	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -v -timeout 10m ./tests/deb
 
 deps: ## install the Debian packages that demo, tests and bench use (apt-get, as root or by sudo)
 	@bash tests/deps.sh

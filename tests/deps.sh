@@ -32,6 +32,8 @@ need gstreamer1.0-plugins-ugly gst-inspect-1.0 --exists x264enc
 need libgstreamer1.0-dev pkg-config --exists gstreamer-base-1.0
 need libgstreamer-plugins-base1.0-dev pkg-config --exists gstreamer-app-1.0
 need iproute2 sh -c 'command -v ip || test -x /usr/sbin/ip'
+need mmdebstrap mmdebstrap --version
+need systemd systemd-analyze --version
 need curl curl --version
 need python3 python3 --version
 gi="import gi; gi.require_version('Gst', '1.0'); from gi.repository import Gst"

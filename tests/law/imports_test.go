@@ -130,6 +130,7 @@ var backward = map[string][]string{
 	"sidecar/control":  {"sidecar/ingest", "sidecar/access", "sidecar/endpoint", "sidecar/daemon", "sidecar/cmd"},
 	"sidecar/daemon":   {"sidecar/cmd"},
 	"sidecar/bench":    {"sidecar/cmd"},
+	"sidecar/service":  {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
 }
 
 // mute are the rooms of the control surface that look at one of its faces from

@@ -148,8 +148,10 @@ func (g *Group) adopt(key familyKey, ln *Listener) *family {
 func (g *Group) bindFamily(bind netip.AddrPort, cfg udp.Config, ln *Listener) (*family, error) {
 	f := &family{group: g, listener: ln, gone: make(chan struct{})}
 	if len(g.loops) > 1 {
-		if err := probe(bind, cfg); err != nil {
-			return nil, err
+		if !udp.Inherited(bind) {
+			if err := probe(bind, cfg); err != nil {
+				return nil, err
+			}
 		}
 		cfg.ReusePort = true
 	}

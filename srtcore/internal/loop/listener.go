@@ -75,6 +75,22 @@ func (ln *Listener) onLoops(f func(*socket)) {
 // Addr returns the bound address.
 func (ln *Listener) Addr() netip.AddrPort { return ln.family.key.bind }
 
+// Duplicate returns descriptors of the listening sockets for another process.
+func (ln *Listener) Duplicate() (fds []int, err error) {
+	var mu sync.Mutex
+	ln.onLoops(func(s *socket) {
+		fd, failed := s.udp.Duplicate()
+		mu.Lock()
+		defer mu.Unlock()
+		if failed != nil {
+			err = failed
+			return
+		}
+		fds = append(fds, fd)
+	})
+	return fds, err
+}
+
 // Close stops listening. Connections that were accepted live on; those that
 // nobody took with Accept are ended.
 func (ln *Listener) Close() bool {

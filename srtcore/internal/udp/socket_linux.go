@@ -38,16 +38,20 @@ func open(laddr netip.AddrPort, cfg Config) (backend, error) {
 
 func openSocket(laddr netip.AddrPort, cfg Config) (*socket, error) {
 	v6 := laddr.Addr().Is6()
-	family := unix.AF_INET
-	if v6 {
-		family = unix.AF_INET6
-	}
-	fd, err := unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP)
-	if err != nil {
-		return nil, err
+	fd := takeInherited(laddr)
+	bound := fd >= 0
+	if !bound {
+		family := unix.AF_INET
+		if v6 {
+			family = unix.AF_INET6
+		}
+		var err error
+		if fd, err = unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_UDP); err != nil {
+			return nil, err
+		}
 	}
 	s := &socket{fd: fd, v6: v6, any: laddr.Addr().IsUnspecified()}
-	if err := s.setup(laddr, cfg); err != nil {
+	if err := s.setup(laddr, cfg, bound); err != nil {
 		unix.Close(fd)
 		return nil, err
 	}
@@ -55,12 +59,12 @@ func openSocket(laddr netip.AddrPort, cfg Config) (*socket, error) {
 }
 
 // setup sets the options and binds; every option is set before the first
-// datagram can come in.
-func (s *socket) setup(laddr netip.AddrPort, cfg Config) error {
+// datagram can come in. A socket that is bound already keeps its V6Only.
+func (s *socket) setup(laddr netip.AddrPort, cfg Config, bound bool) error {
 	if err := setOptions(s.fd, s.v6, cfg); err != nil {
 		return err
 	}
-	if s.v6 && cfg.V6Only >= 0 {
+	if s.v6 && cfg.V6Only >= 0 && !bound {
 		if err := unix.SetsockoptInt(s.fd, unix.SOL_IPV6, unix.IPV6_V6ONLY, cfg.V6Only); err != nil {
 			return option("IPV6_V6ONLY", err)
 		}
@@ -74,6 +78,9 @@ func (s *socket) setup(laddr netip.AddrPort, cfg Config) error {
 	s.setOffload(cfg)
 	// Without it a datagram's arrival is when it is read.
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	if bound {
+		return s.learnLocal()
+	}
 	if err := unix.Bind(s.fd, s.bindAddr(laddr)); err != nil {
 		return err
 	}
