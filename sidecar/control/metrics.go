@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -86,7 +87,7 @@ func send(out chan<- prometheus.Metric, d *prometheus.Desc, kind prometheus.Valu
 
 func (c *collector) process(out chan<- prometheus.Metric, routes int) {
 	s := c.daemon.Status()
-	send(out, buildInfo, gauge, 1, s.Version, runtime.Version())
+	send(out, buildInfo, gauge, 1, strings.TrimPrefix(s.Version, "weirline "), runtime.Version())
 	send(out, configGood, gauge, truth(s.ConfigError == ""))
 	if !s.Loaded.IsZero() {
 		send(out, configLoaded, gauge, float64(s.Loaded.UnixMilli())/1000)

@@ -185,7 +185,7 @@ function show(live) {
 
 function showDaemon(live) {
   const s = live.status;
-  set($("about"), [s.version, "up " + age((Date.parse(live.time) - Date.parse(s.started)) / 1000), size(s.heapBytes) + " heap", s.threads + " threads"].join(" · "));
+  set($("about"), [s.version.replace(/^weirline /, ""), "up " + age((Date.parse(live.time) - Date.parse(s.started)) / 1000), size(s.heapBytes) + " heap", s.threads + " threads"].join(" · "));
   $("reload").hidden = !s.configFile;
   const level = $("level");
   level.disabled = false;

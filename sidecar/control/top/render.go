@@ -131,7 +131,7 @@ func summary(live *control.Live) string {
 		}
 	}
 	return fmt.Sprintf("weirline %s  up %s  routes %d/%d  connections %d  in %.2f  out %.2f Mbit/s",
-		clean(live.Status.Version), age(live.Time.Sub(live.Status.Started).Seconds()), up, len(live.Routes), len(live.Connections), in, out)
+		clean(strings.TrimPrefix(live.Status.Version, "weirline ")), age(live.Time.Sub(live.Status.Started).Seconds()), up, len(live.Routes), len(live.Connections), in, out)
 }
 
 func routes(live *control.Live, v View) []string {
