@@ -36,9 +36,8 @@ TOGETHER = $(shell $(GO) list ./... | grep -v $(foreach t,$(ALONE),-e $(t:.%=%)$
 
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
-.PHONY: deb test-deb
+.PHONY: deb test-deb test-page
 .PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
-.PHONY: test-page help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,12 +45,14 @@ help: ## show this list
 demo: deps build ## ffmpeg -> weirline -> SRT -> srt-live-transmit and back, content verified
 	@bash tests/demo/demo.sh
 
-test: deps check cross plugin ## install what is needed and run all tests (vet, staticcheck, race, cross build, quick interop and soak; builds the plugin)
+test: deps check cross plugin deb ## install what is needed and run all tests (vet, staticcheck, race, cross build, quick interop and soak; plugin, package, page)
 	$(GO) test -tags weirlinedebug -short ./srtcore/internal/engine ./srtcore/internal/sim
 	$(GO) test -tags purego ./srtcore/internal/crypt
 	@echo "go test -race of everything but $(ALONE)"
 	@$(GO) test -race -timeout 10m $(TOGETHER)
-	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(filter-out ./tests/gst ./tests/page,$(ALONE))
+	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 ./tests/interop ./tests/soak ./tests/ffproto
+	@$(MAKE) --no-print-directory test-page
+	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -timeout 5m ./tests/deb
 
 check: ## vet and staticcheck
 	$(GO) vet ./...
