@@ -1,5 +1,7 @@
-/* srtgosink: sends each buffer as one packet, or as many as it needs; a list of
- * buffers goes to Go in one call. */
+/* srtgosink: sends each buffer as one packet, or as many as it needs. They go into
+ * a ring that Go empties; what is out of the ordinary goes to Go in a call. */
+#include <string.h>
+#include <sys/timerfd.h>
 #include <gst/base/gstbasesink.h>
 #include "_cgo_export.h"
 #include "private.h"
@@ -8,6 +10,7 @@ typedef struct
 {
   GstBaseSink parent;
   SrtGoHandle h;
+  SrtGoSinkRing *ring;          /* h's */
 } GstSrtGoSink;
 
 typedef struct
@@ -27,6 +30,46 @@ SrtGoHandle
 srtgo_sink_handle (gpointer element)
 {
   return SELF (element)->h;
+}
+
+#define LOAD(p) __atomic_load_n (&(p), __ATOMIC_SEQ_CST)
+
+SrtGoPorter *
+srtgo_porter (void)
+{
+  static SrtGoPorter porter;
+
+  return &porter;
+}
+
+/* Puts a packet into the ring; FALSE: Go must be called. */
+static gboolean
+put (GstSrtGoSink * self, const SrtGoSegment * s)
+{
+  SrtGoSinkRing *r = self->ring;
+  SrtGoOutgoing *o = &r->slot[r->head % SRTGO_SINK_SLOTS];
+
+  if (s->len > LOAD (r->open) || r->head - LOAD (r->tail) >= SRTGO_SINK_SLOTS)
+    return FALSE;
+  memcpy (o->data, s->data, s->len);
+  o->len = s->len;
+  o->at = srtgo_monotonic ();
+  __atomic_store_n (&r->head, r->head + 1, __ATOMIC_SEQ_CST);
+  return TRUE;
+}
+
+/* Something was put: the porter comes by and by. */
+static void
+call_porter (void)
+{
+  SrtGoPorter *p = srtgo_porter ();
+  struct itimerspec spec = { {0} };
+
+  if (!LOAD (p->unset) || !__atomic_exchange_n (&p->unset, 0, __ATOMIC_SEQ_CST))
+    return;
+  spec.it_value.tv_nsec = LOAD (p->round_ns);
+  if (timerfd_settime (p->fd, 0, &spec, NULL) < 0)
+    GST_WARNING ("cannot set the porter's timer");
 }
 
 /* Buffers mapped for one call. */
@@ -79,6 +122,12 @@ unreadable (GstSrtGoSink * self)
 static GstFlowReturn
 send (GstSrtGoSink * self, SrtGoSegment * segments, guint n)
 {
+  guint first = n;
+
+  while (n > 0 && put (self, segments))
+    segments++, n--;
+  if (n < first)
+    call_porter ();
   while (n > 0) {
     int taken = 0;
     int result = srtgoWrite (self->h, segments, n, &taken);
@@ -218,6 +267,11 @@ event (GstBaseSink * sink, GstEvent * e)
 static gboolean
 start (GstBaseSink * sink)
 {
+  SrtGoSinkRing *r = SELF (sink)->ring;
+
+  if (!r)                       /* Go could not make its side */
+    return FALSE;
+  r->head = r->tail = 0;
   return srtgoStart (SELF (sink)->h) == SRTGO_OK;
 }
 
@@ -253,6 +307,7 @@ static void
 gst_srt_go_sink_init (GstSrtGoSink * self)
 {
   self->h = srtgoNew (GST_ELEMENT (self), SRTGO_SINK);
+  self->ring = srtgoSinkRing (self->h);
 }
 
 static void
