@@ -44,6 +44,7 @@ func TestOperate(t *testing.T) {
 	until(t, ctx, "the charts have numbers", `[...document.querySelectorAll(".charts output")].every(o => /[0-9]/.test(o.textContent))`)
 	d.Event("warn", "studio-a", "refused", "192.0.2.9:40100: wrong passphrase")
 	until(t, ctx, "the event is listed", `document.querySelector("#events li").textContent.includes("wrong passphrase")`)
+	until(t, ctx, "there is something to see in the charts", `charts.past.get("p2").mbps.length >= 12`)
 	shot(t, ctx, "desktop-light")
 
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#filter"), "viewer7"))
