@@ -195,8 +195,7 @@ func TestChangesUnderLoadTearNothing(t *testing.T) {
 		close(in[now])
 		in[now] = nil
 		waitFor(t, func() bool { return !r.sources[now].isUp() })
-		send(1 - now) // which it changes over to
-		waitFor(t, func() bool { return r.choice.current() == 1-now })
+		waitFor(t, func() bool { send(1 - now); return r.choice.current() == 1-now }) // a message is needed to go on with
 	}
 	r.stop()
 	if err := r.result(t); err != nil {
