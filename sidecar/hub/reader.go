@@ -18,6 +18,7 @@ type Reader struct {
 	head  int
 	n     int
 	bytes int
+	out   int // handed out by the last Next: read once the next one is asked for
 	ended bool
 	left  bool
 	stats ReaderStats
@@ -29,7 +30,8 @@ type Reader struct {
 	room  chan<- struct{} // room again, or nobody left to wait for; may be nil
 }
 
-// ReaderStats is what one reader got and lost.
+// ReaderStats is what one reader got and lost. Read and the Dropped never go
+// down; what Next has handed out last counts as neither yet.
 type ReaderStats struct {
 	Read         uint64 `json:"read"`
 	Dropped      uint64 `json:"dropped"`
@@ -127,11 +129,13 @@ func (r *Reader) tryNext(dst []*Payload) (int, error) {
 	defer r.mu.Unlock()
 	n := 0
 	r.idle = false
+	r.stats.Read += uint64(r.out)
+	r.out = 0
 	for n < len(dst) && r.n > 0 {
 		dst[n] = r.pop()
 		n++
 	}
-	r.stats.Read += uint64(n)
+	r.out = n
 	if n > 0 {
 		r.tellRoom()
 		return n, nil
@@ -182,13 +186,13 @@ func (r *Reader) Full(n int) bool {
 	return r.bytes+n > r.limit && !r.left
 }
 
-// Lost releases payloads that Next has handed out and that could not be sent
-// any more, and counts them as dropped instead of read.
+// Lost releases payloads that the last Next has handed out and that could not be
+// sent any more, and counts them as dropped instead of read.
 func (r *Reader) Lost(payloads []*Payload) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range payloads {
-		r.stats.Read--
+		r.out--
 		r.stats.Dropped++
 		r.stats.DroppedBytes += uint64(len(p.b))
 		p.Release()

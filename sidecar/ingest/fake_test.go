@@ -42,6 +42,10 @@ func (f *fakeEnd) OpenSink(ctx context.Context) (endpoint.Sink, error) {
 	if f.fail != nil {
 		return nil, f.fail
 	}
+	if f.listens && len(f.opened) > 0 { // one caller came, no more
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	f.opened <- struct{}{}
 	return fakeSession{f}, nil
 }

@@ -18,6 +18,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
 	"github.com/weirline/weirline/sidecar/inflow"
@@ -44,6 +45,8 @@ type Handler struct {
 	// Register, if set, is told of each request's route until the function that
 	// it returns is called.
 	Register func(*route.Route) (unregister func())
+	// Join is how long an SRT session waits for its client's next PUT; 0: 2 s.
+	Join time.Duration
 	// Monitor, if set, makes what looks at a request's media.
 	Monitor func() route.Monitor
 	// Retire, if set, is closed when no more requests are to be taken; those that
@@ -53,6 +56,7 @@ type Handler struct {
 	base   context.Context // of Serve: ends when the daemon stops
 	inflow inflow.Reader   // of all requests that publish
 	ports  ports
+	joins  joins
 	serial atomic.Int64
 }
 
@@ -75,6 +79,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusMethodNotAllowed, "GET receives, POST and PUT send.")
 		return
 	}
+	if r.Method == http.MethodPut && h.put(w, r, raw) {
+		return
+	}
+	if r.Method != http.MethodGet {
+		h.yield(r.Context(), keyOf(r, raw))
+	}
 	end, err := h.parse(raw)
 	if err != nil {
 		h.refuse(w, h.log(), err)
@@ -92,30 +102,45 @@ func (h *Handler) parse(raw string) (End, error) {
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, end End) {
-	name := fmt.Sprintf("http-%d", h.serial.Add(1))
+	name := h.name()
 	log := h.log().With("route", name)
-	for _, text := range end.Warnings() {
-		log.Warn("odd option", "url", end.URL(), "warning", text)
+	h.announce(r, log, end)
+	claim, err := h.occupy(r, end)
+	if err != nil {
+		h.refuse(w, log, err)
+		return
 	}
-	log.Info("request", "method", r.Method, "url", end.URL(), "remote", r.RemoteAddr)
-	claim := &claim{}
-	if end.Listens() {
-		var err error
-		if claim, err = h.ports.claim(r.Context(), end.Addr()); err != nil {
-			h.refuse(w, log, err)
-			return
-		}
-		defer claim.release()
-		if err := end.Listen(r.Context()); err != nil {
-			h.refuse(w, log, err)
-			return
-		}
-	}
+	defer claim.release()
 	if r.Method == http.MethodGet {
 		h.play(w, r, end, name)
 		return
 	}
 	h.publish(w, r, end, name, claim)
+}
+
+func (h *Handler) name() string { return fmt.Sprintf("http-%d", h.serial.Add(1)) }
+
+func (h *Handler) announce(r *http.Request, log *slog.Logger, end End) {
+	for _, text := range end.Warnings() {
+		log.Warn("odd option", "url", end.URL(), "warning", text)
+	}
+	log.Info("request", "method", r.Method, "url", end.URL(), "remote", r.RemoteAddr)
+}
+
+// occupy has an end that listens do so.
+func (h *Handler) occupy(r *http.Request, end End) (*claim, error) {
+	if !end.Listens() {
+		return &claim{}, nil
+	}
+	c, err := h.ports.claim(r.Context(), end.Addr())
+	if err != nil {
+		return nil, err
+	}
+	if err := end.Listen(r.Context()); err != nil {
+		c.release()
+		return nil, err
+	}
+	return c, nil
 }
 
 func (h *Handler) log() *slog.Logger {
@@ -125,15 +150,24 @@ func (h *Handler) log() *slog.Logger {
 	return h.Log
 }
 
-// run runs one request's route.
+// run makes and runs one request's route.
 func (h *Handler) run(ctx context.Context, name string, src endpoint.SourceEnd, out endpoint.SinkEnd) (*route.Route, error) {
+	rt := h.route(name, src, out)
+	return rt, h.runRoute(ctx, rt)
+}
+
+func (h *Handler) route(name string, src endpoint.SourceEnd, out endpoint.SinkEnd) *route.Route {
 	cfg := route.Config{Name: name, Dynamic: true, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log()}
 	if h.Monitor != nil {
 		cfg.Monitor = h.Monitor()
 	}
-	rt := route.New(cfg)
+	return route.New(cfg)
+}
+
+// runRoute runs a route and has it listed meanwhile.
+func (h *Handler) runRoute(ctx context.Context, rt *route.Route) error {
 	if h.Register != nil {
 		defer h.Register(rt)()
 	}
-	return rt, rt.Run(ctx)
+	return rt.Run(ctx)
 }

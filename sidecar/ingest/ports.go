@@ -24,6 +24,7 @@ type claim struct {
 	of         *ports
 	host, port string
 	ending     bool
+	hurry      func() // ends it sooner; may be nil
 	done       chan struct{}
 }
 
@@ -48,8 +49,12 @@ func (p *ports) claim(ctx context.Context, addr string) (*claim, error) {
 		if other == nil {
 			return c, nil
 		}
-		if !other.isEnding() {
+		ending, hurry := other.isEnding()
+		if !ending {
 			return nil, &busyError{addr}
+		}
+		if hurry != nil {
+			hurry()
 		}
 		select {
 		case <-other.done:
@@ -74,10 +79,10 @@ func (p *ports) take(c *claim) *claim {
 
 func isAny(host string) bool { return host == "" || host == "0.0.0.0" || host == "::" }
 
-func (c *claim) isEnding() bool {
+func (c *claim) isEnding() (ending bool, hurry func()) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	return c.ending
+	return c.ending, c.hurry
 }
 
 // end says that the source is over and the port will be free soon.
@@ -90,7 +95,22 @@ func (c *claim) end() {
 	c.ending = true
 }
 
+// rest says that the source waits for more and would end for somebody who
+// wants the port, or that it goes on.
+func (c *claim) rest(on bool, hurry func()) {
+	if c.of == nil {
+		return
+	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.ending, c.hurry = on, hurry
+}
+
+// release gives the port back. A claim of nothing holds none.
 func (c *claim) release() {
+	if c.of == nil {
+		return
+	}
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	for i, other := range c.of.held {

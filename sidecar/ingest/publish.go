@@ -21,17 +21,12 @@ import (
 // as a status. Without, the body is read from the first moment: an encoder must
 // not stall, whatever SRT does.
 func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name string, c *claim) {
-	var out endpoint.SinkEnd = end
-	if expects(r) && !end.Listens() {
-		sink, err := end.OpenSink(r.Context())
-		if err != nil {
-			h.refuse(w, h.log().With("route", name), err)
-			return
-		}
-		opened := &openedSink{SinkEnd: end, first: sink}
-		defer opened.drop()
-		out = opened
+	out, drop, err := h.connectFirst(r, end)
+	if err != nil {
+		h.refuse(w, h.log().With("route", name), err)
+		return
 	}
+	defer drop()
 	body := &body{r: r.Body, rc: http.NewResponseController(w), onEnd: c.end}
 	if body.conn = connOf(r); body.conn != nil {
 		body.conn.Feed(true)
@@ -46,11 +41,32 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 	case err != nil:
 		h.refuse(w, h.log().With("route", name), err)
 	case ctx.Err() != nil:
-		fail(w, http.StatusServiceUnavailable, "The daemon is stopping.")
+		fail(w, http.StatusServiceUnavailable, stopping)
+	case rt.Stopped():
+		fail(w, http.StatusServiceUnavailable, removed)
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintln(w, "weirline:", account(rt.Snapshot()))
 	}
+}
+
+const (
+	stopping = "The daemon is stopping."
+	removed  = "The operator has removed this route."
+)
+
+// connectFirst connects before the body is asked for, if the client waits for
+// that. drop ends the connection if no route came to use it.
+func (h *Handler) connectFirst(r *http.Request, end End) (out endpoint.SinkEnd, drop func(), err error) {
+	if !expects(r) || end.Listens() {
+		return end, func() {}, nil
+	}
+	sink, err := end.OpenSink(r.Context())
+	if err != nil {
+		return nil, nil, err
+	}
+	opened := &openedSink{SinkEnd: end, first: sink}
+	return opened, opened.drop, nil
 }
 
 // account says what became of a body: some of it may have found no reader, or

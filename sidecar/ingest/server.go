@@ -15,7 +15,9 @@ const stopTimeout = 15 * time.Second
 // Serve answers on ln until ctx ends, and then until the routes have delivered
 // their tails.
 func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
-	h.base = ctx
+	base, end := context.WithCancel(ctx)
+	defer h.finishJoins()
+	h.base = base
 	srv := &http.Server{
 		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -47,8 +49,10 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 	err := srv.Serve(h.inflow.Listener(ln))
 	if !errors.Is(err, http.ErrServerClosed) {
 		stop()
+		end() // of the sessions that outlive their requests
 		return err
 	}
+	defer end()
 	select {
 	case err = <-stopped:
 	case err = <-retired:

@@ -57,9 +57,8 @@ func (o *output) serve(ctx context.Context) error {
 			}
 			queue := o.r.hub.Join(o.r.cfg.Queue, o.room)
 			wg.Go(func() {
-				o.deliver(ctx, sink, queue)
-				queue.Leave()
-				o.addGone(queue.Stats())
+				defer o.r.fan.leave()
+				_ = o.deliver(ctx, sink, queue) // it has said why
 			})
 			continue
 		}
@@ -78,7 +77,7 @@ func (o *output) serve(ctx context.Context) error {
 // full turns a caller away if there are as many as may be.
 func (o *output) full(sink endpoint.Sink) bool {
 	limit := o.r.cfg.MaxPlayers
-	if limit == 0 || o.r.fan.players() < limit {
+	if o.r.fan.admit(limit) {
 		return false
 	}
 	sink.Abort()
@@ -91,18 +90,12 @@ func (o *output) full(sink endpoint.Sink) bool {
 	return true
 }
 
-func (o *output) addGone(s hub.ReaderStats) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.gone.Read += s.Read
-	o.gone.Dropped += s.Dropped
-	o.gone.DroppedBytes += s.DroppedBytes
-}
-
 // deliver carries the queue into one session until the source's end, which is
 // nil, or the session's.
 func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Reader) error {
 	s := newSession(sink, queue)
+	s.own = queue != o.queue
+	own := s.context(ctx) // before anybody can find the session
 	if t, ok := sink.(unhurried); ok && o.r.traits().Patience != 0 {
 		t.TakeTime(o.r.traits().Patience < 0)
 	}
@@ -114,7 +107,7 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	came, went := o.words(false)
 	o.r.sessionEvent(o.end, s, came, nil)
 	stop := context.AfterFunc(ctx, sink.Abort)
-	err := o.copy(s.context(ctx), sink, queue)
+	err := o.copy(own, sink, queue)
 	if errors.Is(err, io.EOF) {
 		err = nil
 		o.closed(sink.Close())
@@ -124,6 +117,9 @@ func (o *output) deliver(ctx context.Context, sink endpoint.Sink, queue *hub.Rea
 	}
 	stop()
 	s.end()
+	if s.own {
+		queue.Leave()
+	}
 	o.warnDrops(s)
 	o.finish(s, err)
 	o.tellRoom()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/sidecar/hub"
 )
 
 // State is how an end stands.
@@ -34,8 +35,9 @@ type end struct {
 	since    time.Time // of the state
 	alone    time.Time // since when there is no session; zero: there is one
 	sessions map[*session]struct{}
-	opened   int // sessions ever
-	failures int // attempts that failed, ever
+	opened   int             // sessions ever
+	gone     hub.ReaderStats // of past sessions with a queue of their own
+	failures int             // attempts that failed, ever
 	lastErr  error
 }
 
@@ -78,6 +80,9 @@ func (e *end) finish(s *session, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.sessions, s)
+	if s.own {
+		e.gone = plus(e.gone, s.queue.Stats())
+	}
 	if err != nil {
 		e.lastErr = err
 	}
@@ -87,12 +92,6 @@ func (e *end) finish(s *session, err error) {
 			e.setStateLocked(Waiting)
 		}
 	}
-}
-
-func (e *end) count() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.sessions)
 }
 
 func (e *end) list() (all []*session) {

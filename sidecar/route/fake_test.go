@@ -128,9 +128,16 @@ func (f *fakeSink) wait(t *testing.T, i int, want string) *fakeSinkSession {
 		select {
 		case <-f.changed:
 		case <-deadline:
-			t.Fatalf("session %d got %q, want %q", i, got, want)
+			t.Fatalf("session %d got %d bytes ending in %q, want %d ending in %q", i, len(got), got[max(0, len(got)-99):], len(want), want[max(0, len(want)-99):])
 		}
 	}
+}
+
+// text is what session i has got so far.
+func (f *fakeSink) text(i int) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.got[i].text
 }
 
 type fakeSinkSession struct {

@@ -2,7 +2,7 @@ package route
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 	"strconv"
 	"sync"
@@ -16,8 +16,9 @@ type fan struct {
 	r *Route
 
 	mu      sync.Mutex
-	outputs []*output
+	outputs []*output // never written to, only replaced
 	serial  int
+	playing int             // callers of listening outputs
 	ctx     context.Context // of Run; nil before
 	starve  func()          // stops the source: nobody is left to read for
 	ended   bool            // no more outputs are added
@@ -27,14 +28,17 @@ type fan struct {
 
 func (f *fan) init(r *Route) { f.r, f.done = r, make(chan struct{}) }
 
-// add appends an output that runs when the route does.
+// add appends an output that runs when the route does; nil: the route has ended.
 func (f *fan) add(e endpoint.SinkEnd) *output {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.ended {
+		return nil
+	}
 	f.serial++
 	o := newOutput(f.r, e)
 	o.id = "o" + strconv.Itoa(f.serial)
-	f.outputs = append(f.outputs, o)
+	f.outputs = append(slices.Clip(f.outputs), o)
 	if f.ctx != nil {
 		f.start(o)
 	}
@@ -89,7 +93,7 @@ func (f *fan) end() <-chan struct{} {
 func (f *fan) list() []*output {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.outputs)
+	return f.outputs
 }
 
 // take removes the output with this id from the list, or returns nil.
@@ -101,18 +105,26 @@ func (f *fan) take(id string) *output {
 		return nil
 	}
 	o := f.outputs[i]
-	f.outputs = slices.Delete(f.outputs, i, i+1)
+	f.outputs = slices.Delete(slices.Clone(f.outputs), i, i+1)
 	return o
 }
 
-// players counts the callers of listening outputs.
-func (f *fan) players() (n int) {
-	for _, o := range f.list() {
-		if o.traits.Listens {
-			n += o.count()
-		}
+// admit counts a caller of a listening output, unless there are limit of them.
+func (f *fan) admit(limit int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if limit > 0 && f.playing >= limit {
+		return false
 	}
-	return n
+	f.playing++
+	return true
+}
+
+// leave is admit's counterpart.
+func (f *fan) leave() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.playing--
 }
 
 // AddOutput adds an output to a running route and returns its id. An address
@@ -124,7 +136,10 @@ func (r *Route) AddOutput(e endpoint.SinkEnd) (string, error) {
 	if err := r.claim(context.Background(), e); err != nil {
 		return "", err
 	}
-	return r.fan.add(e).id, nil
+	if o := r.fan.add(e); o != nil {
+		return o.id, nil
+	}
+	return "", errOver
 }
 
 // RemoveOutput ends one output and leaves the others alone; false: there is none
@@ -140,11 +155,14 @@ func (r *Route) RemoveOutput(id string) bool {
 
 // drop ends the output's sessions and gives its address back.
 func (o *output) drop() {
-	if o.cancel != nil {
+	switch {
+	case o.cancel != nil:
 		o.cancel()
 		<-o.ended
+	case o.queue != nil: // it never ran
+		o.queue.Leave()
 	}
 	o.face.Close()
 }
 
-var errOver = fmt.Errorf("the route has ended")
+var errOver = errors.New("the route has ended")

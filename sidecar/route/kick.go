@@ -79,3 +79,6 @@ func (o *output) dropSlow(now time.Time, limit time.Duration) {
 		s.kick(errSlow)
 	}
 }
+
+// Stopped reports whether Stop was called.
+func (r *Route) Stopped() bool { return r.stopped.Err() != nil }

@@ -30,7 +30,6 @@ type output struct {
 	mu      sync.Mutex
 	final   error // why it failed for good
 	tail    error // what its last close could not deliver
-	gone    hub.ReaderStats
 	tooLate int64 // what past sessions' connections dropped
 	stalled bool  // the source's: it had its chance; no more patience until it has room again
 }
@@ -59,8 +58,11 @@ func (o *output) run(ctx context.Context) {
 	o.mu.Lock()
 	o.final = err
 	o.mu.Unlock()
-	if err == nil {
+	switch {
+	case err == nil:
 		o.setState(Done)
+	case ctx.Err() == nil:
+		o.r.event(Event{Level: Error, Kind: "failed", Text: err.Error()})
 	}
 }
 

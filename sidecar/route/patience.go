@@ -88,18 +88,20 @@ func (o *output) queueStats() hub.ReaderStats {
 	if o.queue != nil {
 		return o.queue.Stats()
 	}
-	o.mu.Lock()
-	sum := o.gone
-	o.mu.Unlock()
 	o.end.mu.Lock()
 	defer o.end.mu.Unlock()
+	sum := o.gone
 	for c := range o.sessions {
-		q := c.queue.Stats()
-		sum.Read += q.Read
-		sum.Dropped += q.Dropped
-		sum.DroppedBytes += q.DroppedBytes
-		sum.Queued += q.Queued
-		sum.QueuedBytes += q.QueuedBytes
+		sum = plus(sum, c.queue.Stats())
 	}
 	return sum
+}
+
+func plus(a, b hub.ReaderStats) hub.ReaderStats {
+	a.Read += b.Read
+	a.Dropped += b.Dropped
+	a.DroppedBytes += b.DroppedBytes
+	a.Queued += b.Queued
+	a.QueuedBytes += b.QueuedBytes
+	return a
 }

@@ -111,7 +111,7 @@ func TestWhatALostConnectionTookIsCounted(t *testing.T) {
 	feed(src, "1")
 	out.answers <- nil
 	r := start(t, Config{Source: src, Outputs: outputs(out)})
-	waitFor(t, func() bool { return r.Snapshot().Outputs[0].Queue.Read == 1 })
+	waitFor(t, func() bool { s := r.Snapshot(); return s.Media.Messages == 1 && s.Outputs[0].Queue.Queued == 0 })
 	out.wait(t, 0, "").lose()
 	waitFor(t, func() bool { return r.Snapshot().Outputs[0].Queue.Dropped == 1 })
 }

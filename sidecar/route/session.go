@@ -43,6 +43,7 @@ type session struct {
 	id     string
 	of     any // a Source or a Sink
 	queue  *hub.Reader
+	own    bool // the queue is the session's, not the output's
 	begun  time.Time
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -72,18 +73,19 @@ func (s *session) kick(why error) {
 	s.end()
 }
 
-// losing notes whether the session's queue, or its connection, has dropped
-// anything since the last call, and reports whether every call for the given
-// time said so.
+// losing notes whether the queue, or the connection itself, has dropped anything
+// since the last call, and reports whether the session has not recovered for the
+// given time. Media comes in bursts: a pause between two in which the queue stays
+// full is no recovery.
 func (s *session) losing(now time.Time, limit time.Duration) bool {
 	n := s.queue.Stats().Dropped
 	if c, ok := s.of.(statter); ok {
 		n += uint64(c.SRTStats().PktSndDropTotal)
 	}
-	switch {
-	case n == s.dropped:
+	switch lost := n != s.dropped; {
+	case !lost && s.queue.HasRoom():
 		s.slow = time.Time{}
-	case s.slow.IsZero():
+	case lost && s.slow.IsZero():
 		s.slow = now
 	}
 	s.dropped = n
