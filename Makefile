@@ -27,12 +27,12 @@ CROSS := darwin/arm64 windows/amd64 linux/arm64 linux/386
 
 # Tests that drive other programs in real time run after the rest, one package
 # at a time, so that they do not compete for the cores.
-ALONE   := ./tests/interop ./tests/soak ./tests/gst
-TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak -e /tests/gst)
+ALONE   := ./tests/interop ./tests/soak ./tests/gst ./tests/ffmpeg
+TOGETHER = $(shell $(GO) list ./... | grep -v -e /tests/interop -e /tests/soak -e /tests/gst -e /tests/ffmpeg)
 
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
-.PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
+.PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst test-ffmpeg install install-plugin install-user clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,7 +45,8 @@ test: deps check cross plugin ## install what is needed and run all tests (vet, 
 	$(GO) test -tags purego ./srtcore/internal/crypt
 	@echo "go test -race of everything but $(ALONE)"
 	@$(GO) test -race -timeout 10m $(TOGETHER)
-	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(filter-out ./tests/gst,$(ALONE))
+	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 $(filter-out ./tests/gst ./tests/ffmpeg,$(ALONE))
+	$(GO) test -short -count=1 -timeout 10m ./tests/ffmpeg
 
 check: ## vet and staticcheck
 	$(GO) vet ./...
@@ -72,6 +73,9 @@ GST_TEST = WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_GST_PLUGINS=$(CURDIR)/out/gst $(GO)
 
 test-gst: plugin ## srtgosrc and srtgosink beside the stock elements: drop-in, tables, churn, cost, timing (about 10 minutes)
 	$(GST_TEST) -v -timeout 30m ./tests/gst
+
+test-ffmpeg: deps ## ffmpeg by http, unix, tcp, udp, pipe and weirline exec; peers that refuse, die, return (3 minutes; FFMPEG_ARGS=-short: 1)
+	$(GO) test -count=1 -timeout 15m $(FFMPEG_ARGS) ./tests/ffmpeg
 
 plugin: deps ## build out/gst/libgstsrtgo.so, the GStreamer plugin (stripped, at most 8 MiB)
 	@mkdir -p out/gst

@@ -42,8 +42,12 @@ func (f *fakeEnd) OpenSink(ctx context.Context) (endpoint.Sink, error) {
 	if f.fail != nil {
 		return nil, f.fail
 	}
-	f.opened <- struct{}{}
-	return fakeSession{f}, nil
+	select {
+	case f.opened <- struct{}{}:
+		return fakeSession{f}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (f *fakeEnd) OpenSource(ctx context.Context) (endpoint.Source, error) {

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
 	"github.com/weirline/weirline/sidecar/inflow"
@@ -39,9 +40,21 @@ type End interface {
 type Handler struct {
 	// Parse reads the srt:// URL; nil: endpoint.ParseSRT.
 	Parse func(raw string) (End, error)
+	// Target finds the srt:// URL in a request's URI; nil: behind /srt, as above.
+	Target func(requestURI string) (string, error)
 	// Hosts are names this daemon is reached by besides loopback ones.
 	Hosts []string
 	Log   *slog.Logger
+	// GiveUp ends a request whose SRT end has had no peer for so long; 0: never.
+	GiveUp time.Duration
+	// AwaitCaller has a client that sends to a listening end, and can wait, wait
+	// for the first caller; otherwise what it sends is dropped until one comes.
+	AwaitCaller bool
+	// Ending, if not nil, ends before Serve's context: then nothing new is
+	// taken, what is received comes to its end, and what was sent is delivered.
+	Ending context.Context
+	// Ended, if not nil, is told how each request ended.
+	Ended func(Outcome)
 
 	base   context.Context // of Serve: ends when the daemon stops
 	inflow inflow.Reader   // of all requests that publish
@@ -51,6 +64,14 @@ type Handler struct {
 	active map[*route.Route]struct{}
 }
 
+// Outcome is how a request ended.
+type Outcome struct {
+	Publish bool
+	Err     error
+	// Told: the client knows, since its open failed or its stream broke.
+	Told bool
+}
+
 // ServeHTTP implements http.Handler.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if why := h.foreign(r); why != "" {
@@ -58,7 +79,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusForbidden, why)
 		return
 	}
-	raw, err := targetURL(r.RequestURI)
+	raw, err := h.target(r.RequestURI)
 	if err != nil {
 		fail(w, http.StatusNotFound, err.Error())
 		return
@@ -68,6 +89,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Allow", "GET, POST, PUT")
 		fail(w, http.StatusMethodNotAllowed, "GET receives, POST and PUT send.")
+		return
+	}
+	if err := checkID(raw); err != nil {
+		fail(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	end, err := h.parse(raw)
@@ -84,6 +109,13 @@ func (h *Handler) parse(raw string) (End, error) {
 		return h.Parse(raw)
 	}
 	return endpoint.ParseSRT(raw)
+}
+
+func (h *Handler) target(uri string) (string, error) {
+	if h.Target != nil {
+		return h.Target(uri)
+	}
+	return targetURL(uri)
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, end End) {
@@ -122,7 +154,7 @@ func (h *Handler) log() *slog.Logger {
 
 // run runs one request's route and keeps it in the list of routes meanwhile.
 func (h *Handler) run(ctx context.Context, name string, src endpoint.SourceEnd, out endpoint.SinkEnd) (*route.Route, error) {
-	rt := route.New(route.Config{Name: name, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log()})
+	rt := route.New(route.Config{Name: name, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log(), GiveUp: h.GiveUp})
 	h.mu.Lock()
 	if h.active == nil {
 		h.active = map[*route.Route]struct{}{}

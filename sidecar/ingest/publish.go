@@ -22,13 +22,11 @@ import (
 // not stall, whatever SRT does.
 func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name string, c *claim) {
 	var out endpoint.SinkEnd = end
-	if expects(r) && !end.Listens() {
-		sink, err := end.OpenSink(r.Context())
-		if err != nil {
-			h.refuse(w, h.log().With("route", name), err)
+	if expects(r) && (h.AwaitCaller || !end.Listens()) {
+		opened := h.openFirst(w, r, end, name)
+		if opened == nil {
 			return
 		}
-		opened := &openedSink{SinkEnd: end, first: sink}
 		defer opened.drop()
 		out = opened
 	}
@@ -42,15 +40,38 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 	src := endpoint.Body(body)
 	endpoint.FitMessages(src, end)
 	rt, err := h.run(ctx, name, src, out)
+	h.ended(Outcome{Publish: true, Err: err, Told: !body.ended.Load()})
 	switch {
 	case err != nil:
 		h.refuse(w, h.log().With("route", name), err)
 	case ctx.Err() != nil:
-		fail(w, http.StatusServiceUnavailable, "The daemon is stopping.")
+		fail(w, http.StatusServiceUnavailable, stopping)
 	default:
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		fmt.Fprintln(w, "weirline:", account(rt.Snapshot()))
 	}
+}
+
+// openFirst opens the session before the body is asked for; nil: it could not,
+// and the client was told.
+func (h *Handler) openFirst(w http.ResponseWriter, r *http.Request, end End, name string) *openedSink {
+	ctx, cancel := h.untilEnding(r.Context())
+	defer cancel()
+	sink, err := firstOpen(ctx, h.GiveUp, end.OpenSink)
+	opened := &openedSink{SinkEnd: end, first: sink}
+	switch {
+	case ctx.Err() != nil:
+		if err == nil {
+			opened.drop()
+		}
+		fail(w, http.StatusServiceUnavailable, stopping)
+	case err != nil:
+		h.ended(Outcome{Publish: true, Err: err, Told: true})
+		h.refuse(w, h.log().With("route", name), err)
+	default:
+		return opened
+	}
+	return nil
 }
 
 // account says what became of a body: some of it may have found no reader, or

@@ -40,7 +40,7 @@ func (r *Route) runSource(ctx context.Context) error {
 			return r.sourceEnded(err)
 		}
 		bo.after(time.Since(begun))
-		if !r.source.traits.Listens && !sleep(ctx, bo.next()) {
+		if !r.source.traits.Listens && !sleep(ctx, bo.next(0)) {
 			break
 		}
 	}

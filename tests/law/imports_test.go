@@ -120,13 +120,15 @@ var adapters = []string{"gstplugin", "ffprotocol", "sidecar"}
 // backward lists, for each room of the sidecar, the rooms that come after it in
 // the order a payload walks them: endpoint -> hub -> route -> {ingest, control}.
 var backward = map[string][]string{
-	"sidecar/mpegts":   {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/config", "sidecar/cmd"},
-	"sidecar/endpoint": {"sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/hub":      {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/route":    {"sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/ingest":   {"sidecar/control", "sidecar/cmd"},
-	"sidecar/control":  {"sidecar/ingest", "sidecar/endpoint", "sidecar/cmd"},
-	"sidecar/bench":    {"sidecar/cmd"},
+	"sidecar/mpegts":   {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/config", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/endpoint": {"sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/hub":      {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/route":    {"sidecar/ingest", "sidecar/control", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/ingest":   {"sidecar/control", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/control":  {"sidecar/ingest", "sidecar/endpoint", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/bench":    {"sidecar/execwrap", "sidecar/cmd"},
+	// execwrap serves a program by ingest; what it shows is shown by the command.
+	"sidecar/execwrap": {"sidecar/hub", "sidecar/control", "sidecar/bench", "sidecar/cmd"},
 }
 
 func matches(path, pattern string) bool {

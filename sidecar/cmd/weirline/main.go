@@ -49,6 +49,6 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(serveCommand(), relayCommand(), benchCommand(), versionCommand(), exitCodesTopic())
+	root.AddCommand(serveCommand(), relayCommand(), benchCommand(), execCommand(), versionCommand(), exitCodesTopic())
 	return root
 }
