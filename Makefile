@@ -31,12 +31,12 @@ CROSS := darwin/arm64 windows/amd64 linux/arm64 linux/386
 
 # Tests that drive other programs in real time run after the rest, one package
 # at a time, so that they do not compete for the cores.
-ALONE   := ./tests/interop ./tests/soak ./tests/ffproto ./tests/page ./tests/deb ./tests/gst
+ALONE   := ./tests/interop ./tests/soak ./tests/ffproto ./tests/page ./tests/deb ./tests/gst ./tests/ffmpeg
 TOGETHER = $(shell $(GO) list ./... | grep -v $(foreach t,$(ALONE),-e $(t:.%=%)$$))
 
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
-.PHONY: deb test-deb test-page
+.PHONY: deb test-deb test-page test-ffmpeg
 .PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
 
 help: ## show this list
@@ -53,6 +53,7 @@ test: deps check cross plugin deb ## install what is needed and run all tests (v
 	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 ./tests/interop ./tests/soak ./tests/ffproto
 	@$(MAKE) --no-print-directory test-page
 	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -timeout 5m ./tests/deb
+	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -short -count=1 -timeout 10m ./tests/ffmpeg
 
 check: ## vet and staticcheck
 	$(GO) vet ./...
@@ -83,6 +84,9 @@ test-gst: plugin ## srtgosrc and srtgosink beside the stock elements: drop-in, t
 test-page: ## the daemon's page in headless Chromium (installs it by apt-get); pictures in out/page
 	@bash tests/deps.sh page
 	$(GO) test -count=1 -timeout 5m ./tests/page
+
+test-ffmpeg: deps ## ffmpeg by http, unix, tcp, udp, pipe and weirline exec; peers that refuse, die, return (3 minutes; FFMPEG_ARGS=-short: 1)
+	$(GO) test -count=1 -timeout 15m $(FFMPEG_ARGS) ./tests/ffmpeg
 
 plugin: deps ## build out/gst/libgstsrtgo.so, the GStreamer plugin (stripped, at most 8 MiB)
 	@mkdir -p out/gst

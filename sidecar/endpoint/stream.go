@@ -71,10 +71,18 @@ func b2i(b bool) int {
 	return 0
 }
 
+// encoderWait is how long a writer that came at once is kept waiting for the
+// outputs: a connection takes less, and an encoder must not stall.
+const encoderWait = 250 * time.Millisecond
+
 // Traits implements End. A dialled source ends with its stream; all other ends
 // wait or call again.
 func (e *streamEnd) Traits() Traits {
-	return Traits{Listens: e.listen, Again: e.listen || !e.source, StartWait: pipeWait, Patience: pipePatience}
+	t := Traits{Listens: e.listen, Again: e.listen || !e.source, StartWait: pipeWait, Patience: pipePatience}
+	if e.listen {
+		t.StartWait = encoderWait
+	}
+	return t
 }
 
 // Listen implements Binder.

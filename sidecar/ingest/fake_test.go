@@ -46,8 +46,12 @@ func (f *fakeEnd) OpenSink(ctx context.Context) (endpoint.Sink, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	f.opened <- struct{}{}
-	return fakeSession{f}, nil
+	select {
+	case f.opened <- struct{}{}:
+		return fakeSession{f}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (f *fakeEnd) OpenSource(ctx context.Context) (endpoint.Source, error) {

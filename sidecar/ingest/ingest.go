@@ -39,6 +39,8 @@ type End interface {
 type Handler struct {
 	// Parse reads the srt:// URL; nil: endpoint.ParseSRT.
 	Parse func(raw string) (End, error)
+	// Target finds the srt:// URL in a request's URI; nil: behind /srt, as above.
+	Target func(requestURI string) (string, error)
 	// Hosts are names this daemon is reached by besides loopback ones.
 	Hosts []string
 	Log   *slog.Logger
@@ -52,12 +54,30 @@ type Handler struct {
 	// Retire, if set, is closed when no more requests are to be taken; those that
 	// run go on.
 	Retire <-chan struct{}
+	// GiveUp ends a request whose SRT end has had no peer for so long; 0: never.
+	GiveUp time.Duration
+	// AwaitCaller has a client that sends to a listening end, and can wait, wait
+	// for the first caller; otherwise what it sends is dropped until one comes.
+	AwaitCaller bool
+	// Ending, if not nil, ends before Serve's context: then nothing new is
+	// taken, what is received comes to its end, and what was sent is delivered.
+	Ending context.Context
+	// Ended, if not nil, is told how each request ended.
+	Ended func(Outcome)
 
 	base   context.Context // of Serve: ends when the daemon stops
 	inflow inflow.Reader   // of all requests that publish
 	ports  ports
 	joins  joins
 	serial atomic.Int64
+}
+
+// Outcome is how a request ended.
+type Outcome struct {
+	Publish bool
+	Err     error
+	// Told: the client knows, since its open failed or its stream broke.
+	Told bool
 }
 
 // ServeHTTP implements http.Handler.
@@ -67,7 +87,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusForbidden, why)
 		return
 	}
-	raw, err := targetURL(r.RequestURI)
+	raw, err := h.target(r.RequestURI)
 	if err != nil {
 		fail(w, http.StatusNotFound, err.Error())
 		return
@@ -77,6 +97,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Allow", "GET, POST, PUT")
 		fail(w, http.StatusMethodNotAllowed, "GET receives, POST and PUT send.")
+		return
+	}
+	if err := checkID(raw); err != nil {
+		fail(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	if r.Method == http.MethodPut && h.put(w, r, raw) {
@@ -99,6 +123,13 @@ func (h *Handler) parse(raw string) (End, error) {
 		return h.Parse(raw)
 	}
 	return endpoint.ParseSRT(raw)
+}
+
+func (h *Handler) target(uri string) (string, error) {
+	if h.Target != nil {
+		return h.Target(uri)
+	}
+	return targetURL(uri)
 }
 
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, end End) {
@@ -157,7 +188,7 @@ func (h *Handler) run(ctx context.Context, name string, src endpoint.SourceEnd, 
 }
 
 func (h *Handler) route(name string, src endpoint.SourceEnd, out endpoint.SinkEnd) *route.Route {
-	cfg := route.Config{Name: name, Dynamic: true, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log()}
+	cfg := route.Config{Name: name, Dynamic: true, Source: src, Outputs: []endpoint.SinkEnd{out}, Log: h.log(), GiveUp: h.GiveUp}
 	if h.Monitor != nil {
 		cfg.Monitor = h.Monitor()
 	}

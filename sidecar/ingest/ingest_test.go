@@ -110,7 +110,7 @@ func TestBadRequests(t *testing.T) {
 	s := httptest.NewServer(&Handler{})
 	defer s.Close()
 	for path, want := range map[string]int{
-		"/": 404, "/srt://h:1?latancy=5&passphrase=verysecret1": 400, "/srt://h": 400, "/srt://h:1?passphrase=short": 400,
+		"/": 404, "/srt://h:1?latancy=5&passphrase=verysecret1": 400, "/srt://h": 400, "/srt://h:1?streamid=": 400, "/srt://h:1?latency=9&streamid=&mode=caller": 400, "/srt://h:1?passphrase=short": 400,
 	} {
 		code, text := get(t, s.URL+path)
 		if code != want || strings.Contains(text, "verysecret1") {

@@ -12,15 +12,19 @@ import (
 // before the status is sent; Range and Icy headers are of no meaning here.
 func (h *Handler) play(w http.ResponseWriter, r *http.Request, end End, name string) {
 	log := h.log().With("route", name)
-	src, err := end.OpenSource(r.Context())
-	if r.Context().Err() != nil {
+	ctx, cancel := h.untilEnding(r.Context())
+	defer cancel()
+	src, err := firstOpen(ctx, h.GiveUp, end.OpenSource)
+	if ctx.Err() != nil {
 		if err == nil {
 			src.Close()
 		}
 		log.Info("client left before a source came")
+		fail(w, http.StatusServiceUnavailable, stopping)
 		return
 	}
 	if err != nil {
+		h.ended(Outcome{Err: err, Told: true})
 		h.refuse(w, log, err)
 		return
 	}
@@ -31,10 +35,11 @@ func (h *Handler) play(w http.ResponseWriter, r *http.Request, end End, name str
 	http.NewResponseController(w).Flush()
 	opened := &openedSource{SourceEnd: end, first: src}
 	defer opened.drop()
-	_, err = h.run(r.Context(), name, opened, endpoint.Reply(w))
-	if err == nil || r.Context().Err() != nil {
+	_, err = h.run(ctx, name, opened, endpoint.Reply(w))
+	if err == nil || ctx.Err() != nil {
 		return
 	}
+	h.ended(Outcome{Err: err})
 	log.Warn("reply broken off", "err", err)
 	panic(http.ErrAbortHandler) // a whole reply would say that the stream ended well
 }

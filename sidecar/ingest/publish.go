@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,6 +24,9 @@ import (
 func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name string, c *claim) {
 	out, drop, err := h.connectFirst(r, end)
 	if err != nil {
+		if !errors.Is(err, errStopping) {
+			h.ended(Outcome{Publish: true, Err: err, Told: true})
+		}
 		h.refuse(w, h.log().With("route", name), err)
 		return
 	}
@@ -37,6 +41,7 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 	src := endpoint.Body(body)
 	endpoint.FitMessages(src, end)
 	rt, err := h.run(ctx, name, src, out)
+	h.ended(Outcome{Publish: true, Err: err, Told: !body.ended.Load()})
 	switch {
 	case err != nil:
 		h.refuse(w, h.log().With("route", name), err)
@@ -50,22 +55,27 @@ func (h *Handler) publish(w http.ResponseWriter, r *http.Request, end End, name 
 	}
 }
 
-const (
-	stopping = "The daemon is stopping."
-	removed  = "The operator has removed this route."
-)
+const removed = "The operator has removed this route."
 
 // connectFirst connects before the body is asked for, if the client waits for
 // that. drop ends the connection if no route came to use it.
 func (h *Handler) connectFirst(r *http.Request, end End) (out endpoint.SinkEnd, drop func(), err error) {
-	if !expects(r) || end.Listens() {
+	if !expects(r) || end.Listens() && !h.AwaitCaller {
 		return end, func() {}, nil
 	}
-	sink, err := end.OpenSink(r.Context())
-	if err != nil {
+	ctx, cancel := h.untilEnding(r.Context())
+	defer cancel()
+	sink, err := firstOpen(ctx, h.GiveUp, end.OpenSink)
+	opened := &openedSink{SinkEnd: end, first: sink}
+	switch {
+	case ctx.Err() != nil:
+		if err == nil {
+			opened.drop()
+		}
+		return nil, nil, errStopping
+	case err != nil:
 		return nil, nil, err
 	}
-	opened := &openedSink{SinkEnd: end, first: sink}
 	return opened, opened.drop, nil
 }
 

@@ -41,11 +41,9 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		}()
 	}
 	stopped := make(chan error, 1)
-	stop := context.AfterFunc(ctx, func() {
-		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-		defer cancel()
-		stopped <- srv.Shutdown(wait)
-	})
+	ending, cancel := h.untilEnding(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ending, func() { stopped <- shutdown(ctx, srv) })
 	err := srv.Serve(h.inflow.Listener(ln))
 	if !errors.Is(err, http.ErrServerClosed) {
 		stop()
@@ -62,4 +60,15 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		err = <-stopped // told to stop while it waited for the last requests
 	}
 	return err
+}
+
+// shutdown waits for the running requests: until their own end while ctx lasts,
+// then until they have stopped.
+func shutdown(ctx context.Context, srv *http.Server) error {
+	if err := srv.Shutdown(ctx); ctx.Err() == nil {
+		return err
+	}
+	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+	defer cancel()
+	return srv.Shutdown(wait)
 }

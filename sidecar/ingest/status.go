@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -27,6 +28,10 @@ func status(k endpoint.Kind) int {
 
 // refuse answers with the status and the text for err.
 func (h *Handler) refuse(w http.ResponseWriter, log *slog.Logger, err error) {
+	if errors.Is(err, errStopping) {
+		fail(w, http.StatusServiceUnavailable, stopping)
+		return
+	}
 	f := endpoint.Judge(err)
 	log.Warn("request failed", "status", status(f.Kind), "err", err)
 	text := err.Error()

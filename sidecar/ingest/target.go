@@ -8,6 +8,8 @@ import (
 
 var errNoTarget = errors.New("put the SRT address into the path: /srt://host:port?latency=120 (write # as %23), or /srt?url= and the fully escaped address")
 
+var errEmptyID = errors.New("streamid is empty: a # in an address must be written %23, as in streamid=%23!::r=live/x; for none leave streamid out")
+
 // targetURL finds the srt:// URL in the request line, verbatim.
 func targetURL(requestURI string) (string, error) {
 	uri := origin(requestURI)
@@ -20,6 +22,18 @@ func targetURL(requestURI string) (string, error) {
 		return queryTarget(query)
 	}
 	return "", errNoTarget
+}
+
+// checkID refuses a stream id that is named but empty. What a client sends has
+// lost everything behind a raw #, and with it the whole of an id like #!::r=x.
+func checkID(target string) error {
+	_, query, _ := strings.Cut(target, "?")
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "streamid" || pair == "streamid=" || pair == "srt_streamid=" {
+			return errEmptyID
+		}
+	}
+	return nil
 }
 
 // origin strips scheme and authority of a request sent as to a proxy.

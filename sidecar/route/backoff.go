@@ -18,9 +18,12 @@ const (
 // little off so that many routes do not call one server in step.
 type backOff struct{ delay time.Duration }
 
-func (b *backOff) next() time.Duration {
+// next returns how long to wait after an attempt that took tried: what counts is
+// the time from one attempt to the next, and one that nobody answers is long.
+func (b *backOff) next(tried time.Duration) time.Duration {
 	b.delay = min(max(2*b.delay, firstDelay), lastDelay)
-	return min(b.delay*9/10+rand.N(b.delay/5), lastDelay)
+	d := max(b.delay-tried, firstDelay)
+	return min(d*9/10+rand.N(d/5), lastDelay)
 }
 
 // after is told how long a session lasted.

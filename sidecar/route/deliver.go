@@ -62,7 +62,8 @@ func (o *output) serve(ctx context.Context) error {
 			})
 			continue
 		}
-		if o.isUp() && o.r.cfg.GiveUp > 0 && errors.Is(err, context.DeadlineExceeded) {
+		late := errors.Is(err, endpoint.ErrNoCaller) || o.r.cfg.GiveUp > 0 && errors.Is(err, context.DeadlineExceeded)
+		if o.isUp() && late {
 			continue
 		}
 		if err := o.retry(accept, o.r.log, o.r.cfg.GiveUp, &bo, err); err != nil {

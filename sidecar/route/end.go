@@ -66,6 +66,16 @@ func (e *end) failed(err error, s State) {
 	e.setStateLocked(s)
 }
 
+// connectingFor is how long the attempt that is being made has taken.
+func (e *end) connectingFor() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.state != Connecting {
+		return 0
+	}
+	return time.Since(e.since)
+}
+
 // begin and finish frame one session.
 func (e *end) begin(s *session) {
 	e.mu.Lock()
@@ -156,12 +166,13 @@ func (e *end) retry(ctx context.Context, log *slog.Logger, giveUp time.Duration,
 		log.Error("failed for good", "url", e.face.URL(), "err", err, "advice", f.Advice)
 		return fmt.Errorf("%s: %w", e.face.URL(), err)
 	}
+	tried := e.connectingFor()
 	e.failed(err, BackOff)
 	if gone := e.gaveUp(giveUp); gone != nil {
 		e.failed(err, Failed)
 		return gone
 	}
-	d := bo.next()
+	d := bo.next(tried)
 	log.Warn("no connection, trying again", "url", e.face.URL(), "err", err, "in", d.Round(time.Millisecond))
 	pause, cancel := e.giveUpContext(ctx, giveUp)
 	defer cancel()

@@ -266,7 +266,7 @@ func TestBackOff(t *testing.T) {
 	var b backOff
 	last := time.Duration(0)
 	for i := range 12 {
-		d := b.next()
+		d := b.next(0)
 		if i == 0 && (d > time.Second || d < 200*time.Millisecond) {
 			t.Errorf("first delay %v", d)
 		}
@@ -276,12 +276,17 @@ func TestBackOff(t *testing.T) {
 		last = d
 	}
 	b.after(time.Second)
-	if d := b.next(); d < 9*time.Second {
+	if d := b.next(0); d < 9*time.Second {
 		t.Errorf("after a short session: %v", d)
 	}
 	b.after(time.Minute)
-	if d := b.next(); d > time.Second {
+	if d := b.next(0); d > time.Second {
 		t.Errorf("after a long session: %v", d)
+	}
+	for i := range 3 { // attempts that nobody answers, 3 s each
+		if d := b.next(3 * time.Second); d > 400*time.Millisecond {
+			t.Errorf("after %d long attempts: %v", i+1, d)
+		}
 	}
 }
 

@@ -74,7 +74,7 @@ func (r *Route) runSource(ctx context.Context, i int) error {
 			return r.sourceEnded(e, err)
 		}
 		bo.after(time.Since(begun))
-		if !e.traits.Listens && !sleep(ctx, bo.next()) {
+		if !e.traits.Listens && !sleep(ctx, bo.next(0)) {
 			break
 		}
 	}

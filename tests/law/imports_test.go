@@ -146,17 +146,19 @@ var adapters = []string{"gstplugin", "ffprotocol", "sidecar"}
 // backward lists, for each room of the sidecar, the rooms that come after it in
 // the order a payload walks them: endpoint -> hub -> route -> {ingest, control}.
 var backward = map[string][]string{
-	"sidecar/mpegts":   {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/config", "sidecar/cmd"},
-	"sidecar/endpoint": {"sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/hub":      {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/cmd"},
-	"sidecar/route":    {"sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
-	"sidecar/access":   {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
-	"sidecar/config":   {"sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
-	"sidecar/ingest":   {"sidecar/control", "sidecar/daemon", "sidecar/cmd"},
-	"sidecar/control":  {"sidecar/ingest", "sidecar/access", "sidecar/endpoint", "sidecar/daemon", "sidecar/cmd"},
-	"sidecar/daemon":   {"sidecar/cmd"},
-	"sidecar/bench":    {"sidecar/cmd"},
-	"sidecar/service":  {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/cmd"},
+	"sidecar/mpegts":   {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/config", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/endpoint": {"sidecar/hub", "sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/hub":      {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/route":    {"sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/access":   {"sidecar/route", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/config":   {"sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/ingest":   {"sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/control":  {"sidecar/ingest", "sidecar/access", "sidecar/endpoint", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/daemon":   {"sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/bench":    {"sidecar/execwrap", "sidecar/cmd"},
+	"sidecar/service":  {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	// execwrap serves a program by ingest; what it shows is shown by the command.
+	"sidecar/execwrap": {"sidecar/hub", "sidecar/access", "sidecar/config", "sidecar/control", "sidecar/daemon", "sidecar/bench", "sidecar/cmd"},
 }
 
 // mute are the rooms of the control surface that look at one of its faces from

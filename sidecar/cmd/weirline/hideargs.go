@@ -26,7 +26,7 @@ func takeArgs(args []string) []string {
 
 // secretIn returns where in args[i] a secret stands; from == to: none.
 func secretIn(args []string, i int) (from, to int) {
-	if i > 0 && args[i-1] == "--passphrase" {
+	if i > 0 && (args[i-1] == "--passphrase" || args[i-1] == "-passphrase") {
 		return 0, len(args[i])
 	}
 	key := "passphrase="

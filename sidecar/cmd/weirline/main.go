@@ -59,6 +59,7 @@ func rootCommand() *cobra.Command {
 		checkConfigCommand(),
 		topCommand(),
 		ctlCommand(),
+		execCommand(),
 	)
 	return root
 }

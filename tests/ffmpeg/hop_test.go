@@ -1,0 +1,151 @@
+package ffmpeg
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// hop is a local form between ffmpeg and the sidecar.
+type hop struct {
+	name string
+	// open starts the sidecar for an SRT address and returns what ffmpeg opens.
+	send, receive func(t *testing.T, srt string) (local string, side *sidecar)
+}
+
+// sidecar is the program between, and its pipe if ffmpeg talks to it by one.
+type sidecar struct {
+	*process
+	in  io.Reader // of ffmpeg
+	out io.Writer
+	// shut closes the test's own ends of a pipe once both programs have theirs.
+	shut func()
+	http bool
+	// attached reports whether ffmpeg is there to receive; nil: it may come late.
+	attached func() bool
+}
+
+var hops = []hop{
+	{"http", httpHop, httpHop},
+	{"unix", unixHop(true), unixHop(false)},
+	{"tcp", tcpHop(true), tcpHop(false)},
+	{"udp", udpSend, udpReceive},
+	{"pipe", pipeSend, pipeReceive},
+}
+
+func httpHop(t *testing.T, srt string) (string, *sidecar) {
+	port := freePort(t)
+	p := weirline(t, "serve", "--listen", "127.0.0.1:"+port)
+	waitBound(t, "tcp", port)
+	return "http://weirline@127.0.0.1:" + port + "/" + srt, &sidecar{process: p, http: true}
+}
+
+func relay(t *testing.T, sends bool, local, srt string) *sidecar {
+	if sends {
+		return &sidecar{process: weirline(t, "relay", local, srt)}
+	}
+	return &sidecar{process: weirline(t, "relay", srt, local)}
+}
+
+func unixHop(sends bool) func(*testing.T, string) (string, *sidecar) {
+	return func(t *testing.T, srt string) (string, *sidecar) {
+		dir, err := os.MkdirTemp(bench.dir, "u") // a socket's path must be short
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "s")
+		local := "unix:" + path
+		if !sends {
+			local += "?listen=1"
+		}
+		s := relay(t, sends, local, srt)
+		eventually(t, "no unix socket", func() bool { _, err := os.Stat(path); return err == nil || !s.running() })
+		s.attached = s.hasOutput
+		return "unix:" + path, s
+	}
+}
+
+func tcpHop(sends bool) func(*testing.T, string) (string, *sidecar) {
+	return func(t *testing.T, srt string) (string, *sidecar) {
+		port := freePort(t)
+		local := "tcp://127.0.0.1:" + port
+		if !sends {
+			local += "?listen=1"
+		}
+		s := relay(t, sends, local, srt)
+		eventually(t, "no tcp socket", func() bool { return bound("tcp", port) || !s.running() })
+		s.attached = s.hasOutput
+		return "tcp://127.0.0.1:" + port, s
+	}
+}
+
+func udpSend(t *testing.T, srt string) (string, *sidecar) {
+	port := freePort(t)
+	s := relay(t, true, "udp://127.0.0.1:"+port, srt)
+	eventually(t, "no udp socket", func() bool { return bound("udp", port) || !s.running() })
+	return "udp://127.0.0.1:" + port + "?pkt_size=1316", s
+}
+
+// An input by UDP has no end: the time-out is one.
+func udpReceive(t *testing.T, srt string) (string, *sidecar) {
+	port := freePort(t)
+	s := relay(t, false, "udp://127.0.0.1:"+port, srt)
+	s.attached = func() bool { return bound("udp", port) }
+	return "udp://127.0.0.1:" + port + "?timeout=3000000", s
+}
+
+func (s *sidecar) hasOutput() bool { return strings.Contains(s.said.String(), "output up") }
+
+func pipe(t *testing.T) (r, w *os.File, shut func()) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { r.Close(); w.Close() })
+	return r, w, func() { r.Close(); w.Close() }
+}
+
+func pipeSend(t *testing.T, srt string) (string, *sidecar) {
+	r, w, shut := pipe(t)
+	return "pipe:1", &sidecar{process: start(t, r, nil, bench.weirline, "relay", "-", srt), out: w, shut: shut}
+}
+
+func pipeReceive(t *testing.T, srt string) (string, *sidecar) {
+	r, w, shut := pipe(t)
+	return "pipe:0", &sidecar{process: start(t, nil, w, bench.weirline, "relay", srt, "-"), in: r, shut: shut}
+}
+
+// encoder runs ffmpeg towards a sidecar.
+func (s *sidecar) encoder(t *testing.T, clip, local string) *process {
+	t.Helper()
+	p := start(t, nil, s.out, append(words("ffmpeg -nostdin -v error -y -re -i "+clip+" -map 0 -c copy "+flatOut), local)...)
+	if s.shut != nil {
+		s.shut()
+	}
+	return p
+}
+
+// recorder runs ffmpeg from a sidecar into a file.
+func (s *sidecar) recorder(t *testing.T, local string) (p *process, file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), "rec.ts")
+	argv := append(words("ffmpeg -nostdin -v error -y "+fastIn+"-f mpegts -i"), local)
+	p = start(t, s.in, nil, append(argv, words("-map 0 -c copy -flush_packets 1 -f mpegts "+file)...)...)
+	if s.shut != nil {
+		s.shut()
+	}
+	if s.attached != nil {
+		eventually(t, "ffmpeg does not open its input", func() bool { return s.attached() || !p.running() || !s.running() })
+	}
+	return p, file
+}
+
+// stop asks it to end and returns its exit code.
+func (s *sidecar) stop() int {
+	s.t.Helper()
+	s.signal(syscall.SIGTERM)
+	return s.code()
+}

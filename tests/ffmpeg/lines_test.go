@@ -1,0 +1,208 @@
+package ffmpeg
+
+import (
+	"bytes"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// line is one command line, run by FFmpeg alone and by weirline exec.
+// {in} is a clip of two seconds, {dir} a folder, {p}, {q}, {r} are ports.
+type line struct {
+	name  string
+	flags string // of weirline exec
+	args  string
+	peers []string // URLs of ours; the first word: recv, send
+	files []string // in {dir}, to compare
+	code  int
+	// other: what arrives is not the clip itself, but must be the same both times.
+	other bool
+	// id and latency are what the first peer saw: stream id, latency of its receiver.
+	id      string
+	latency int
+	long    int  // length of the longest message
+	stdout  bool // compare what the program prints
+	said    string
+}
+
+const (
+	flatOut = "-muxdelay 0 -muxpreload 0 -f mpegts "
+	fastIn  = "-analyzeduration 0 -probesize 150000 "
+	re      = "ffmpeg -nostdin -v error -re -i {in} "
+	once    = "--reconnect=false"
+)
+
+var lines = []line{
+	// Sending as a caller.
+	{name: "plain", args: re + "-c copy -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 120},
+	{name: "latency in the address", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?mode=caller&latency=250000'", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 250},
+	{name: "latency in front", args: re + "-map 0 -c copy -latency 200000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 200},
+	{name: "latency of the peer alone", args: re + "-c copy -f mpegts -peerlatency 300000 srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 300},
+	{name: "latency that is nothing", args: re + "-c copy -f mpegts srt://127.0.0.1:{p}?latency=200", peers: []string{"recv srt://:{p}?mode=listener&latency=40"}, latency: 40},
+	{name: "encrypted, options in front", args: re + "-c copy -passphrase '0123456789 &%d' -pbkeylen 32 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener&passphrase=0123456789%20%26%25d"}},
+	{name: "encrypted, in the address", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?passphrase=correct-horse&pbkeylen=24'", peers: []string{"recv srt://:{p}?mode=listener&passphrase=correct-horse"}},
+	{name: "stream id with a raw #", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?streamid=#!::r=live/x,m=publish&latency=200000'", peers: []string{"recv srt://:{p}?mode=listener"}, id: "#!::r=live/x,m=publish", latency: 200},
+	{name: "stream id in front", args: re + "-c copy -srt_streamid '#!::r=100%,u=a b' -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, id: "#!::r=100%,u=a b"},
+	{name: "short packets", args: re + "-c copy -pkt_size 752 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, long: 752},
+	{name: "several options", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?pkt_size=1316&transtype=live&tlpktdrop=1&nakreport=1&oheadbw=50&sndbuf=8000000&lossmaxttl=20&linger=1&smoother=live'", peers: []string{"recv srt://:{p}?mode=listener"}},
+	{name: "IPv6", args: re + "-c copy -f mpegts 'srt://[::1]:{p}?latency=200000'", peers: []string{"recv srt://[::1]:{p}?mode=listener"}, latency: 200},
+	{name: "video alone", args: re + "-map 0:v:0 -map -0:a? -c copy -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, other: true},
+	{name: "transcoded", args: re + "-map 0 -flags +bitexact -c:v mpeg2video -threads 1 -b:v 500k -g 12 -vf scale=160:90 -c:a mp2 -b:a 128k " + flatOut + "srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, other: true},
+	{name: "format by name", args: re + "-c copy srt://127.0.0.1:{p}?streamid=live/x.ts", peers: []string{"recv srt://:{p}?mode=listener"}, id: "live/x.ts"},
+	{name: "no transport stream", args: re + "-c copy -f nut srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}},
+	{name: "fifo", args: re + "-map 0 -c copy -flags +global_header -f fifo -fifo_format mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}},
+	{name: "trailing option", args: re + "-y -c copy -f mpegts srt://127.0.0.1:{p} -latency 5", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 120},
+
+	// Several outputs.
+	{name: "tee", args: re + "-map 0 -c copy -f tee '[f=mpegts]srt://127.0.0.1:{p}?streamid=a|[f=mpegts:onfail=ignore]srt://127.0.0.1:{q}?streamid=b|{dir}/out.ts'",
+		peers: []string{"recv srt://:{p}?mode=listener", "recv srt://:{q}?mode=listener"}, files: []string{"out.ts"}, id: "a"},
+	{name: "tee with options inside", args: re + `-map 0 -c copy -f tee '[f=mpegts:latency=200000:passphrase=a\\:b\\]c\|d123]srt://127.0.0.1:{p}|[select=v:f=mpegts]srt://127.0.0.1:{q}'`,
+		peers: []string{"recv srt://:{p}?mode=listener&passphrase=a:b]c|d123", "recv srt://:{q}?mode=listener"}, other: true, latency: 200},
+	{name: "outputs with options of their own", args: re + "-map 0 -c copy -f mpegts -latency 200000 srt://127.0.0.1:{p} -map 0:a -c copy -f mpegts -latency 300000 srt://127.0.0.1:{q} -map 0 -c copy {dir}/out.mkv",
+		peers: []string{"recv srt://:{p}?mode=listener", "recv srt://:{q}?mode=listener"}, files: []string{"out.mkv"}, other: true, latency: 200},
+
+	// Listening, with FFmpeg's meaning of its options.
+	{name: "listening output", args: re + "-c copy -f mpegts srt://:{p}?mode=listener", peers: []string{"recv srt://127.0.0.1:{p}"}},
+	{name: "listening output, in front", args: re + "-c copy -mode listener -latency 150000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://127.0.0.1:{p}"}, latency: 150},
+	{name: "listening output with a limit", args: re + "-c copy -listen_timeout 900000 -f mpegts srt://:{p}?mode=listener", peers: []string{"recv srt://127.0.0.1:{p}"}},
+	{name: "listening output without a viewer", args: re + "-c copy -listen_timeout 600000 -f mpegts srt://:{p}?mode=listener", code: 1},
+
+	// Receiving.
+	{name: "calling input", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
+	{name: "listening input", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-latency 200000 -mode listener -i srt://:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://127.0.0.1:{p}"}, files: []string{"out.ts"}},
+	{name: "encrypted input", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-passphrase 'correct horse' -i srt://:{p}?mode=listener -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://127.0.0.1:{p}?passphrase=correct%20horse&pbkeylen=32"}, files: []string{"out.ts"}},
+	{name: "part of an input", args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0:v -c copy -frames:v 20 -f mpegts {dir}/out.ts", peers: []string{"long srt://:{p}?mode=listener"}, files: []string{"out.ts"}, other: true},
+	{name: "two inputs", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} " + fastIn + "-latency 150000 -i srt://127.0.0.1:{q} -map 0:v -map 1:a -c copy -f mpegts {dir}/out.ts",
+		peers: []string{"send srt://:{p}?mode=listener", "send srt://:{q}?mode=listener"}, files: []string{"out.ts"}},
+	{name: "input to output", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts -latency 180000 srt://127.0.0.1:{q}?streamid=r",
+		peers: []string{"recv srt://:{q}?mode=listener", "send srt://:{p}?mode=listener"}, id: "r", latency: 180},
+	{name: "whitelist", flags: once, args: "ffmpeg -nostdin -v error -protocol_whitelist file,udp,srt " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
+	{name: "ffprobe", args: "ffprobe -v error -show_entries stream=codec_name,width,height,sample_rate -latency 80000 -of json srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}, stdout: true},
+	{name: "ffplay", flags: once, args: "env SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy ffplay -v error -autoexit -nodisp -latency 80000 srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}},
+	{name: "nice", args: "nice -n 1 " + re + "-c copy -latency 130000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 130},
+
+	// Failing.
+	{name: "wrong passphrase", args: re + "-c copy -f mpegts srt://127.0.0.1:{p}?passphrase=not-the-right-one", peers: []string{"refuse srt://:{p}?mode=listener&passphrase=correct-horse"}, code: 1, said: "passphrase"},
+	{name: "nobody there", args: re + "-c copy -connect_timeout 600 -f mpegts srt://127.0.0.1:{p}", code: 1},
+	{name: "nobody there to receive from", args: "ffmpeg -nostdin -v error -i srt://127.0.0.1:{p}?connect_timeout=600 -c copy -f null -", code: 1},
+	{name: "nobody calls", args: "ffmpeg -nostdin -v error -listen_timeout 600000 -i srt://:{p}?mode=listener -c copy -f null -", code: 1},
+	{name: "no format", args: re + "-c copy srt://127.0.0.1:{p}", code: 1},
+	{name: "no such file", args: "ffmpeg -nostdin -v error -i {dir}/none.ts -c copy -f mpegts srt://127.0.0.1:{p}", code: 1},
+	{name: "a failing output that is ignored", args: re + "-map 0 -c copy -f tee '[f=mpegts:onfail=ignore:connect_timeout=500]srt://127.0.0.1:{p}|{dir}/out.ts'", files: []string{"out.ts"}},
+}
+
+// inShort are those of the lines that run in a short test.
+var inShort = []string{"latency in front", "encrypted, options in front", "stream id with a raw #", "tee with options inside",
+	"listening output", "listening input", "two inputs", "ffprobe", "wrong passphrase", "nobody there", "no format"}
+
+func TestExecBehavesAsWithoutIt(t *testing.T) {
+	for _, l := range lines {
+		if testing.Short() && !contains(inShort, l.name) {
+			continue
+		}
+		t.Run(strings.ReplaceAll(l.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			var direct, with run1
+			t.Run("direct", func(t *testing.T) { t.Parallel(); direct = l.run(t, nil) })
+			t.Run("exec", func(t *testing.T) {
+				t.Parallel()
+				with = l.run(t, append(append([]string{bench.weirline, "exec"}, words(l.flags)...), "--"))
+			})
+			t.Cleanup(func() { l.compare(t, direct, with) })
+		})
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, v := range list {
+		if v == s {
+			return true
+		}
+	}
+	return false
+}
+
+// run1 is what came of one run.
+type run1 struct {
+	media  map[string]frames
+	stdout string
+}
+
+func (l line) run(t *testing.T, before []string) run1 {
+	dir := t.TempDir()
+	fill := strings.NewReplacer("{in}", bench.short, "{dir}", dir, "{p}", freePort(t), "{q}", freePort(t)).Replace
+	peers := map[string]*peer{}
+	for i, p := range l.peers {
+		role, url, _ := strings.Cut(fill(p), " ")
+		switch role {
+		case "send":
+			send(t, url, bench.short, 2)
+		case "long":
+			send(t, url, bench.long, 6)
+		default:
+			p := receive(t, url)
+			if i == 0 {
+				t.Cleanup(func() { l.wantOffer(t, p) })
+			}
+			if role == "recv" {
+				peers[l.peers[i]] = p
+			}
+		}
+	}
+	var out bytes.Buffer
+	prog := start(t, nil, &out, append(before, words(fill(l.args))...)...)
+	if code := prog.code(); code != l.code {
+		t.Errorf("exit code %d, want %d", code, l.code)
+	}
+	if before != nil && !strings.Contains(prog.said.String(), l.said) {
+		t.Errorf("it does not say %q", l.said)
+	}
+	r := run1{media: map[string]frames{}, stdout: out.String()}
+	for name, p := range peers {
+		r.media[name] = framesOf(t, p.file())
+	}
+	for _, name := range l.files {
+		r.media[name] = framesOf(t, filepath.Join(dir, name))
+	}
+	return r
+}
+
+// wantOffer holds what the first peer saw against what the line asks for.
+func (l line) wantOffer(t *testing.T, p *peer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.id != l.id {
+		t.Errorf("stream id %q, want %q", p.id, l.id)
+	}
+	if l.latency != 0 && p.lat[0] != l.latency {
+		t.Errorf("latency %d, want %d", p.lat[0], l.latency)
+	}
+	if l.long != 0 && p.long != l.long {
+		t.Errorf("longest message %d, want %d", p.long, l.long)
+	}
+}
+
+// compare wants all of the clip with weirline, and of FFmpeg alone the same but
+// for the end, which it may lose.
+func (l line) compare(t *testing.T, direct, with run1) {
+	if t.Failed() {
+		return
+	}
+	if l.stdout && direct.stdout != with.stdout {
+		t.Errorf("alone it prints\n%s\nwith weirline\n%s", direct.stdout, with.stdout)
+	}
+	for name, f := range with.media {
+		want, least := f, 0.8
+		if strings.Contains(l.args, "-i srt") {
+			least = 0.3 // libsrt's receiver drops what is not due when its peer closes
+		}
+		if !l.other {
+			want = framesOfClip(t, bench.short)
+			f.wantAll(t, "with weirline, "+name, want)
+		}
+		if share, strangers := direct.media[name].compare(want); share < least || strangers > len(want) || len(want) == 0 {
+			t.Errorf("alone, %s: %.1f %% of what comes with weirline, and %d frames that do not", name, 100*share, strangers)
+		}
+	}
+}

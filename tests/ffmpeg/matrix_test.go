@@ -1,0 +1,247 @@
+package ffmpeg
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// cells are what the far peer does.
+var sendCells = map[string]func(*testing.T, hop){
+	"well": sendWell, "refused": sendRefused, "absent": sendAbsent, "dying": sendDying, "returning": sendReturning,
+}
+
+var receiveCells = map[string]func(*testing.T, hop){
+	"well": receiveWell, "refused": receiveRefused, "absent": receiveAbsent, "dying": receiveDying, "returning": receiveReturning,
+}
+
+func TestMatrix(t *testing.T) {
+	run := func(direction string, cells map[string]func(*testing.T, hop)) {
+		for name, cell := range cells {
+			for _, h := range hops {
+				if testing.Short() && name != "well" && (h.name != "http" || name == "dying") {
+					continue
+				}
+				t.Run(direction+"/"+h.name+"/"+name, func(t *testing.T) { t.Parallel(); cell(t, h) })
+			}
+		}
+	}
+	run("send", sendCells)
+	run("receive", receiveCells)
+}
+
+// ends ends a sidecar that does not end with ffmpeg: the daemon, and relays that
+// wait for the next encoder.
+func (s *sidecar) ends(t *testing.T, h hop, want int) {
+	t.Helper()
+	code := 0
+	if h.name == "pipe" {
+		code = s.code()
+	} else {
+		code = s.stop()
+	}
+	if code != want {
+		t.Errorf("the sidecar's exit code: %d, want %d", code, want)
+	}
+}
+
+func wantCode(t *testing.T, p *process, want int) {
+	t.Helper()
+	if code := p.code(); code != want {
+		t.Errorf("%s: exit code %d, want %d", p.cmd.Args[0], code, want)
+	}
+}
+
+func sendWell(t *testing.T, h hop) {
+	port := freePort(t)
+	got := receive(t, "srt://:"+port+"?mode=listener&latency=120")
+	local, s := h.send(t, "srt://127.0.0.1:"+port+"?latency=120")
+	if h.name != "http" {
+		got.connected()
+	}
+	wantCode(t, s.encoder(t, bench.short, local), 0)
+	if h.name != "pipe" {
+		time.Sleep(500 * time.Millisecond) // a relay does not see the end of an encoder as its own
+	}
+	s.ends(t, h, 0)
+	framesOf(t, got.file()).wantAll(t, "received", framesOfClip(t, bench.short))
+}
+
+// A wrong passphrase: by HTTP ffmpeg is told before it sends; a relay ends with
+// code 3, and ffmpeg finds nobody, except by UDP, where nobody can tell.
+func sendRefused(t *testing.T, h hop) {
+	port := freePort(t)
+	receive(t, "srt://:"+port+"?mode=listener&passphrase=correct-horse")
+	local, s := h.send(t, "srt://127.0.0.1:"+port+"?passphrase=battery-staple")
+	if h.name == "udp" {
+		wantCode(t, s.process, 3)
+		wantCode(t, s.encoder(t, bench.short, local), 0)
+		return
+	}
+	if !s.http && h.name != "pipe" {
+		wantCode(t, s.process, 3)
+	}
+	p := s.encoder(t, bench.long, local)
+	wantCode(t, p, 1)
+	switch {
+	case s.http:
+		if !strings.Contains(p.said.String(), "403") {
+			t.Error("ffmpeg does not say 403")
+		}
+		s.ends(t, h, 0)
+	case h.name == "pipe":
+		wantCode(t, s.process, 3)
+	}
+}
+
+// Nobody there: by HTTP ffmpeg is told; otherwise the sidecar goes on trying and
+// ffmpeg sends to its end.
+func sendAbsent(t *testing.T, h hop) {
+	local, s := h.send(t, "srt://127.0.0.1:"+freePort(t)+"?conntimeo=500")
+	p := s.encoder(t, bench.short, local)
+	if s.http {
+		wantCode(t, p, 1)
+		if !strings.Contains(p.said.String(), "5XX") {
+			t.Error("ffmpeg does not say 5XX")
+		}
+		s.ends(t, h, 0)
+		return
+	}
+	wantCode(t, p, 0)
+	s.ends(t, h, 4)
+}
+
+// The peer is killed and stays away: ffmpeg goes on to its end.
+func sendDying(t *testing.T, h hop) {
+	port := freePort(t)
+	v := newViewer(t, "srt://:"+port+"?mode=listener")
+	waitBound(t, "udp", port)
+	local, s := h.send(t, "srt://127.0.0.1:"+port+"?peeridletimeo=1000&conntimeo=500")
+	p := s.encoder(t, bench.long, local)
+	v.wantFirstData(5 * time.Second)
+	p.wantRunning(time.Second)
+	v.kill()
+	wantCode(t, p, 0)
+	code := 4
+	if s.http {
+		code = 0
+	}
+	s.ends(t, h, code)
+	framesOf(t, v.file).wantPart(t, "before", framesOfClip(t, bench.long), 0.1, 1)
+}
+
+// The peer is killed and comes back: the same ffmpeg, and media again.
+func sendReturning(t *testing.T, h hop) {
+	port := freePort(t)
+	far := "srt://:" + port + "?mode=listener"
+	first := newViewer(t, far)
+	waitBound(t, "udp", port)
+	local, s := h.send(t, "srt://127.0.0.1:"+port+"?peeridletimeo=1000")
+	p := s.encoder(t, bench.long, local)
+	first.wantFirstData(5 * time.Second)
+	p.wantRunning(time.Second)
+	first.kill()
+	p.wantRunning(500 * time.Millisecond)
+	second := newViewer(t, far)
+	wantCode(t, p, 0)
+	eventually(t, "the second viewer gets nothing", func() bool { return settled(second) })
+	s.ends(t, h, 0)
+	second.leave()
+	want := framesOfClip(t, bench.long)
+	framesOf(t, first.file).wantPart(t, "before", want, 0.1, 1)
+	after := framesOf(t, second.file)
+	after.wantPart(t, "after", want, 0.25, 1)
+	after.wantEnd(t, "after", want)
+}
+
+func receiveWell(t *testing.T, h hop) {
+	port := freePort(t)
+	local, s := h.receive(t, "srt://:"+port+"?mode=listener&latency=120&reconnect=0")
+	p, file := s.recorder(t, local)
+	send(t, "srt://127.0.0.1:"+port, bench.short, 2).done()
+	wantCode(t, p, 0)
+	if s.http {
+		s.ends(t, h, 0)
+	} else {
+		wantCode(t, s.process, 0)
+	}
+	framesOf(t, file).wantAll(t, "received", framesOfClip(t, bench.short))
+}
+
+// A caller with a wrong passphrase is refused, and the one after it served: the
+// same ffmpeg waits for it.
+func receiveRefused(t *testing.T, h hop) {
+	port := freePort(t)
+	local, s := h.receive(t, "srt://:"+port+"?mode=listener&passphrase=correct-horse&reconnect=0")
+	p, file := s.recorder(t, local)
+	waitBound(t, "udp", port)
+	bad := start(t, nil, nil, words("ffmpeg -nostdin -v error -re -i "+bench.short+" -c copy -f mpegts srt://127.0.0.1:"+port+"?passphrase=battery-staple")...)
+	wantCode(t, bad, 1)
+	p.wantRunning(0)
+	send(t, "srt://127.0.0.1:"+port+"?passphrase=correct-horse", bench.short, 2).done()
+	wantCode(t, p, 0)
+	if s.http {
+		s.ends(t, h, 0)
+	}
+	framesOf(t, file).wantAll(t, "received", framesOfClip(t, bench.short))
+}
+
+// Nobody calls in time: ffmpeg fails, a relay ends with code 4.
+func receiveAbsent(t *testing.T, h hop) {
+	local, s := h.receive(t, "srt://:"+freePort(t)+"?mode=listener&listen_timeout=1s")
+	p, _ := s.recorder(t, local)
+	wantCode(t, p, 1)
+	if s.http {
+		s.ends(t, h, 0)
+		return
+	}
+	wantCode(t, s.process, 4)
+}
+
+// liveSender can be killed.
+func liveSender(t *testing.T, port string) *process {
+	t.Helper()
+	return start(t, nil, nil, words("ffmpeg -nostdin -v error -re -i "+bench.long+" -map 0 -c copy "+flatOut+"srt://127.0.0.1:"+port)...)
+}
+
+// The sender is killed and stays away: ffmpeg waits until the sidecar is stopped,
+// and has what came.
+func receiveDying(t *testing.T, h hop) {
+	port := freePort(t)
+	local, s := h.receive(t, "srt://:"+port+"?mode=listener&peeridletimeo=1000")
+	p, file := s.recorder(t, local)
+	waitBound(t, "udp", port)
+	sender := liveSender(t, port)
+	time.Sleep(2500 * time.Millisecond)
+	sender.kill()
+	p.wantRunning(2 * time.Second)
+	if code := s.stop(); code != 0 {
+		t.Errorf("the sidecar's exit code: %d, want 0", code)
+	}
+	wantCode(t, p, 0)
+	framesOf(t, file).wantPart(t, "before", framesOfClip(t, bench.long), 0.2, 1)
+}
+
+// The sender is killed and another comes: the same ffmpeg records both.
+func receiveReturning(t *testing.T, h hop) {
+	port := freePort(t)
+	local, s := h.receive(t, "srt://:"+port+"?mode=listener&peeridletimeo=1000")
+	p, file := s.recorder(t, local)
+	waitBound(t, "udp", port)
+	sender := liveSender(t, port)
+	time.Sleep(2500 * time.Millisecond)
+	sender.kill()
+	p.wantRunning(500 * time.Millisecond)
+	send(t, "srt://127.0.0.1:"+port, bench.short, 2).done()
+	p.wantRunning(0)
+	s.signal(syscall.SIGTERM)
+	wantCode(t, p, 0)
+	got := framesOf(t, file)
+	both := frames{}
+	for stream, list := range framesOfClip(t, bench.long) {
+		both[stream] = append(append(both[stream], list[:len(list)*4/5]...), framesOfClip(t, bench.short)[stream]...)
+	}
+	got.wantPart(t, "both", both, 0.35, 1)
+	got.wantEnd(t, "the second", framesOfClip(t, bench.short))
+}
