@@ -90,7 +90,6 @@ func TestPutsOfAClientJoin(t *testing.T) {
 			f := newFakeEnd()
 			f.again = true
 			p := newPutter(t, f, long)
-			p.client.Transport.(*http.Transport).DisableKeepAlives = !keep
 			want := ""
 			for i := range 50 {
 				text := fmt.Sprintf("<%d>", i)
@@ -100,6 +99,9 @@ func TestPutsOfAClientJoin(t *testing.T) {
 				}
 				code, answer := p.put(text, at)
 				p.want(code, answer, 200, "the connection stays")
+				if !keep {
+					p.client.CloseIdleConnections()
+				}
 				want += text
 			}
 			waitFor(t, func() bool { return f.text() == want })
@@ -239,6 +241,20 @@ func TestAChunkedPutEndsTheJoinedSession(t *testing.T) {
 	p.want(code, text, 200, " 6 bytes")
 	if !f.isClosed() || len(f.opened) != 1 || f.text() != "onetwo" {
 		t.Errorf("closed %v, %d connections, got %q", f.isClosed(), len(f.opened), f.text())
+	}
+}
+
+func TestAPutThatClosesItsConnectionIsAStreamOfItsOwn(t *testing.T) {
+	f := newFakeEnd()
+	f.again = true
+	p := newPutter(t, f, long)
+	p.client.Transport.(*http.Transport).DisableKeepAlives = true
+	for i := range 3 {
+		code, text := p.put("one", -1)
+		p.want(code, text, 200, "1 messages, 3 bytes")
+		if len(f.opened) != i+1 || !f.isClosed() {
+			t.Errorf("%d connections after %d, closed %v", len(f.opened), i+1, f.isClosed())
+		}
 	}
 }
 

@@ -14,13 +14,14 @@ import (
 
 // piece is the body of one PUT. GStreamer's souphttpclientsink sends a stream as
 // many of them, one after another; each says its length, and all but the first
-// where it begins: Content-Range: bytes 1316-2631/*.
+// where it begins: Content-Range: bytes 1316-2631/*. A client that wants its
+// connection closed behind the PUT has no more to send.
 type piece struct {
 	body  io.Reader
 	rc    *http.ResponseController
 	conn  *inflow.Conn // may be nil
 	start int64        // where it begins; -1: it does not say
-	known bool         // its length was declared: more may follow
+	known bool         // it may be one of several, as its length was declared
 	last  bool         // the stream ends with it; the reader's until taken is closed
 
 	// Of the one who reads.
@@ -33,7 +34,7 @@ type piece struct {
 func newPiece(w http.ResponseWriter, r *http.Request) (*piece, error) {
 	p := &piece{
 		body: r.Body, rc: http.NewResponseController(w), conn: connOf(r), start: -1,
-		known: r.ContentLength >= 0, taken: make(chan struct{}),
+		known: r.ContentLength >= 0 && !r.Close, taken: make(chan struct{}),
 	}
 	text := r.Header.Get("Content-Range")
 	if text == "" {
