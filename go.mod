@@ -3,6 +3,7 @@ module github.com/weirline/weirline
 go 1.26
 
 require (
+	github.com/asticode/go-astits v1.13.0
 	github.com/coreos/go-systemd/v22 v22.5.0
 	github.com/go-gst/go-gst v1.4.0
 	github.com/spf13/cobra v1.9.1
@@ -10,6 +11,7 @@ require (
 )
 
 require (
+	github.com/asticode/go-astikit v0.30.0 // indirect
 	github.com/cpuguy83/go-md2man/v2 v2.0.6 // indirect
 	github.com/go-gst/go-glib v1.4.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
