@@ -4,6 +4,7 @@ go 1.26
 
 require (
 	github.com/asticode/go-astiav v0.16.0
+	github.com/asticode/go-astits v1.13.0
 	github.com/chromedp/cdproto v0.160.3
 	github.com/chromedp/chromedp v0.23.1
 	github.com/coreos/go-systemd/v22 v22.5.0

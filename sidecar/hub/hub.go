@@ -1,9 +1,10 @@
 // Package hub hands one payload to many readers. The source publishes and
 // never waits; each reader has its own bounded queue, loses its own oldest
-// payloads when it is slow, and disturbs nobody when it leaves.
+// payloads when it is slow, and disturbs nobody when it leaves. What is dropped is
+// whole messages; where it may go on after that, the reader says (Options.Cut).
 //
 // Lives here: Hub, Reader, Payload. May import: sync, context, time.
-// Never: srtcore, endpoint, net, a goroutine.
+// Never: srtcore, endpoint, mpegts, net, reading a clock, a goroutine.
 package hub
 
 import (
@@ -89,18 +90,9 @@ func (h *Hub) End() {
 	}
 }
 
-// Join adds a reader whose queue holds at most limit bytes (at least one
-// message). It hears what is published from now on. room, if not nil, gets a
-// token when the reader has room again; several readers may share it.
+// Join is JoinWith for a reader that needs no cut points.
 func (h *Hub) Join(limit int, room chan<- struct{}) *Reader {
-	r := &Reader{hub: h, limit: limit, ready: make(chan struct{}, 1), room: room}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.readers = append(h.readers, r)
-	if h.ended {
-		r.end()
-	}
-	return r
+	return h.JoinWith(Options{Limit: limit, Room: room})
 }
 
 func (h *Hub) leave(r *Reader) {

@@ -10,8 +10,8 @@ import (
 // Reader is one reader's queue. Next, Lost and Leave belong to the reader; Full
 // and HasRoom to a source that chooses to be patient with it.
 type Reader struct {
-	hub   *Hub
-	limit int
+	hub *Hub
+	opt Options
 
 	mu    sync.Mutex
 	ring  []*Payload // a circle of a power of two
@@ -23,11 +23,13 @@ type Reader struct {
 	left  bool
 	stats ReaderStats
 
+	gap      gap
+	lastOver time.Time // when the queue was too small last
+
 	direct func(msgs [][]byte, at time.Time) int // takes messages without the queue; may be nil
 	idle   bool                                  // Next waits: nothing of the queue is on its way
 
-	ready chan struct{}   // something to read, or the end
-	room  chan<- struct{} // room again, or nobody left to wait for; may be nil
+	ready chan struct{} // something to read, or the end
 }
 
 // ReaderStats is what one reader got and lost. Read and the Dropped never go
@@ -38,6 +40,11 @@ type ReaderStats struct {
 	DroppedBytes uint64 `json:"droppedBytes"`
 	Queued       int    `json:"queued"`
 	QueuedBytes  int    `json:"queuedBytes"`
+	// Skipped came before the cut point that a reader joined at.
+	Skipped uint64 `json:"skipped,omitempty"`
+	// OverSince is since when the reader has been over its limit; absent: it is
+	// not.
+	OverSince time.Time `json:"overSince,omitzero"`
 }
 
 // Direct has messages go to try instead of the queue while Next waits and the
@@ -54,7 +61,7 @@ func (r *Reader) Direct(try func(msgs [][]byte, at time.Time) (n int)) {
 func (r *Reader) pass(msgs [][]byte, at time.Time) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.direct == nil || !r.idle || r.n > 0 || r.left {
+	if r.direct == nil || !r.idle || r.n > 0 || r.left || r.gap.open {
 		return 0
 	}
 	n := r.direct(msgs, at)
@@ -65,8 +72,12 @@ func (r *Reader) pass(msgs [][]byte, at time.Time) int {
 func (r *Reader) push(p *Payload) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.n > 0 && r.bytes+len(p.b) > r.limit {
-		r.dropOldest()
+	if r.n > 0 && r.bytes+len(p.b) > r.opt.Limit {
+		r.makeRoom(p)
+	}
+	if r.gap.open && !r.closes(p) {
+		r.miss(p)
+		return
 	}
 	if r.n == len(r.ring) {
 		r.grow()
@@ -94,8 +105,20 @@ func (r *Reader) pop() *Payload {
 	return p
 }
 
-func (r *Reader) dropOldest() {
-	p := r.pop()
+// makeRoom drops the oldest messages until there is room for p, and then those up
+// to the next cut point.
+func (r *Reader) makeRoom(p *Payload) {
+	for r.n > 0 && r.bytes+len(p.b) > r.opt.Limit {
+		r.dropOldest()
+	}
+	r.over(p.at)
+	r.seek()
+}
+
+func (r *Reader) dropOldest() { r.drop(r.pop()) }
+
+// drop counts and releases a message that was lost.
+func (r *Reader) drop(p *Payload) {
 	r.stats.Dropped++
 	r.stats.DroppedBytes += uint64(len(p.b))
 	p.Release()
@@ -137,11 +160,15 @@ func (r *Reader) tryNext(dst []*Payload) (int, error) {
 	}
 	r.out = n
 	if n > 0 {
+		r.keepsUp(dst[n-1].at)
 		r.tellRoom()
 		return n, nil
 	}
 	if r.ended || r.left {
 		return 0, io.EOF
+	}
+	if !r.gap.open {
+		r.stats.OverSince = time.Time{}
 	}
 	r.idle = true
 	return 0, nil
@@ -149,11 +176,11 @@ func (r *Reader) tryNext(dst []*Payload) (int, error) {
 
 func (r *Reader) tellRoom() {
 	if r.hasRoom() {
-		signal(r.room)
+		signal(r.opt.Room)
 	}
 }
 
-func (r *Reader) hasRoom() bool { return r.bytes <= r.limit/2 || r.left }
+func (r *Reader) hasRoom() bool { return r.bytes <= r.opt.Limit/2 || r.left }
 
 // HasRoom reports whether half the queue is free: a source that has waited gets
 // to publish more than one message.
@@ -168,22 +195,23 @@ func (r *Reader) HasRoom() bool {
 func (r *Reader) DropBefore(t time.Time) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := 0
+	if r.n == 0 || !r.ring[r.head].at.Before(t) {
+		return 0
+	}
+	before := r.n
 	for r.n > 0 && r.ring[r.head].at.Before(t) {
 		r.dropOldest()
-		n++
 	}
-	if n > 0 {
-		r.tellRoom()
-	}
-	return n
+	r.seek()
+	r.tellRoom()
+	return before - r.n
 }
 
 // Full reports whether one more message of n bytes would cost the oldest.
 func (r *Reader) Full(n int) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.bytes+n > r.limit && !r.left
+	return r.bytes+n > r.opt.Limit && !r.left
 }
 
 // Lost releases payloads that the last Next has handed out and that could not be
@@ -191,12 +219,14 @@ func (r *Reader) Full(n int) bool {
 func (r *Reader) Lost(payloads []*Payload) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if len(payloads) == 0 {
+		return
+	}
 	for _, p := range payloads {
 		r.out--
-		r.stats.Dropped++
-		r.stats.DroppedBytes += uint64(len(p.b))
-		p.Release()
+		r.drop(p)
 	}
+	r.seek()
 }
 
 // Leave ends the reading. What is queued is dropped, and counted.
@@ -209,7 +239,7 @@ func (r *Reader) Leave() {
 	}
 	r.left = true
 	signal(r.ready)
-	signal(r.room)
+	signal(r.opt.Room)
 }
 
 // Stats returns the counters.

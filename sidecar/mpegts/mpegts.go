@@ -1,10 +1,13 @@
-// Package mpegts cuts a byte stream into SRT messages. A stream of bytes (HTTP
-// body, unix or TCP socket, file, pipe) has no message boundaries, and its
-// reads end anywhere; live SRT receivers expect whole 188-byte transport
-// stream packets, seven to a message.
+// Package mpegts cuts a byte stream into SRT messages and looks at transport
+// streams that pass. A stream of bytes (HTTP body, unix or TCP socket, file,
+// pipe) has no message boundaries, and its reads end anywhere; live SRT
+// receivers expect whole 188-byte transport stream packets, seven to a message.
 //
-// Lives here: Aligner, the search for the sync byte and the cut points.
-// May import: bytes. Never: time, net, a clock, a goroutine.
+// Lives here: Aligner, the search for the sync byte and the cut points between
+// messages; CutPoint, where a decoder can begin; Health, what is wrong with a
+// stream, its tables read by go-astits.
+// May import: bytes, sync, go-astits; time, for times that are handed in.
+// Never: net, reading a clock, a goroutine.
 package mpegts
 
 // Sizes of a transport stream (ISO/IEC 13818-1, 2.4.3) and of the customary

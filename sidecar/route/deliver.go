@@ -55,7 +55,7 @@ func (o *output) serve(ctx context.Context) error {
 			if o.full(sink) {
 				continue
 			}
-			queue := o.r.hub.Join(o.r.cfg.Queue, o.room)
+			queue := o.join()
 			wg.Go(func() {
 				defer o.r.fan.leave()
 				_ = o.deliver(ctx, sink, queue) // it has said why

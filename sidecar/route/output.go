@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
 	"github.com/weirline/weirline/sidecar/hub"
+	"github.com/weirline/weirline/sidecar/mpegts"
 )
 
 // output is one output end. A dialling one has one queue that outlives its
@@ -37,9 +39,19 @@ type output struct {
 func newOutput(r *Route, e endpoint.SinkEnd) *output {
 	o := &output{end: newEnd(e), r: r, sink: e, ended: make(chan struct{}), seen: make(chan struct{}), room: make(chan struct{}, 1)}
 	if !o.traits.Listens {
-		o.queue = r.hub.Join(r.cfg.Queue, o.room)
+		o.queue = o.join()
 	}
 	return o
+}
+
+// join returns a queue. After a loss it goes on where a decoder can begin; a file
+// takes what comes, since whoever repairs it wants all there is.
+func (o *output) join() *hub.Reader {
+	opt := hub.Options{Limit: o.r.cfg.Queue, Room: o.room}
+	if url := o.sink.URL(); url != "-" && !strings.HasPrefix(url, "file:") {
+		opt.Cut = mpegts.CutPoint
+	}
+	return o.r.hub.JoinWith(opt)
 }
 
 func (o *output) markSeen() { o.once.Do(func() { close(o.seen) }) }
