@@ -38,3 +38,9 @@ func monotonic(t time.Time) int64 {
 	c := clocks()
 	return c.ns + int64(t.Sub(c.at))
 }
+
+// instant is the time at ns on CLOCK_MONOTONIC.
+func instant(ns int64) time.Time {
+	c := clocks()
+	return c.at.Add(time.Duration(ns - c.ns))
+}

@@ -9,11 +9,13 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/weirline/weirline/gstplugin/element"
 	"github.com/weirline/weirline/gstplugin/props"
@@ -35,12 +37,11 @@ type elem struct {
 	object   *C.GstElement
 	settings *props.Settings
 	engine   engine
-	source   *element.Source // nil of a sink
-	sink     *element.Sink   // nil of a source
+	sink     *element.Sink // nil of a source
+	in       *inlet        // nil of a sink
+	out      *outlet       // nil of a source
 
-	// The streaming thread's own.
-	packets  [C.SRTGO_READ_BATCH]element.Packet
-	segments [C.SRTGO_WRITE_BATCH][]byte
+	segments [C.SRTGO_WRITE_BATCH][]byte // the streaming thread's own
 
 	mu      sync.Mutex
 	running bool  // Start was called and Stop has not returned
@@ -50,13 +51,27 @@ type elem struct {
 func newElem(object *C.GstElement, side props.Side) *elem {
 	e := &elem{object: object, settings: props.NewSettings(side)}
 	if side == props.Source {
-		e.source = element.NewSource(e, e.settings)
-		e.engine = e.source
+		s := element.NewSource(e, e.settings)
+		e.engine, e.in = s, newInlet(s)
+		// What is late may still shut the ring of an element that is gone.
+		runtime.AddCleanup(e.in, freeRing, unsafe.Pointer(e.in.ring))
 	} else {
 		e.sink = element.NewSink(e, e.settings)
-		e.engine = e.sink
+		e.engine, e.out = e.sink, newOutlet(e.sink)
+		runtime.AddCleanup(e.out, freeRing, unsafe.Pointer(e.out.ring))
 	}
 	return e
+}
+
+func freeRing(ring unsafe.Pointer) { C.free(ring) }
+
+// reclaim ends the service of the rings.
+func (e *elem) reclaim() {
+	if e.in != nil {
+		e.in.reclaim()
+	} else {
+		e.out.reclaim()
+	}
 }
 
 // elems finds an elem by its handle, which is its place in the list plus one. A

@@ -83,6 +83,7 @@ func srtgoStop(h C.SrtGoHandle) {
 
 func (e *elem) stop() {
 	defer e.setRunning(false)
+	defer e.reclaim()
 	e.engine.Stop()
 }
 
@@ -112,33 +113,32 @@ func srtgoLatency(h C.SrtGoHandle, ns *C.int64_t) (result C.int) {
 	return C.SRTGO_OK
 }
 
+//export srtgoSourceRing
+func srtgoSourceRing(h C.SrtGoHandle) *C.SrtGoSourceRing {
+	e := lookup(h)
+	defer e.rescueVoid("source_ring")
+	if e == nil {
+		return nil
+	}
+	return e.in.ring
+}
+
+//export srtgoSinkRing
+func srtgoSinkRing(h C.SrtGoHandle) *C.SrtGoSinkRing {
+	e := lookup(h)
+	defer e.rescueVoid("sink_ring")
+	if e == nil {
+		return nil
+	}
+	return e.out.ring
+}
+
 //export srtgoRead
-func srtgoRead(h C.SrtGoHandle, out *C.SrtGoPacket, n C.int) (result C.int) {
+func srtgoRead(h C.SrtGoHandle) (result C.int) {
 	e := lookup(h)
 	defer e.rescue("read", &result)
 	enter("read")
-	return e.read(unsafe.Slice(out, n))
-}
-
-func (e *elem) read(out []C.SrtGoPacket) C.int {
-	n, status := e.source.Read(e.packets[:len(out)])
-	if n == 0 {
-		return statusCode(status)
-	}
-	got := e.packets[:n]
-	for i := range got {
-		p, o := &got[i], &out[i]
-		room := unsafe.Slice((*byte)(o.data), o.cap)
-		o.len = C.int32_t(copy(room, p.Payload))
-		o.source = C.int64_t(monotonic(p.Source))
-		o.discont = 0
-		if p.Discont {
-			o.discont = 1
-		}
-	}
-	e.source.Release(got)
-	clear(got)
-	return C.int(n)
+	return statusCode(e.in.read())
 }
 
 //export srtgoWrite
@@ -147,7 +147,7 @@ func srtgoWrite(h C.SrtGoHandle, in *C.SrtGoSegment, n C.int, taken *C.int) (res
 	defer e.rescue("write", &result)
 	enter("write")
 	msgs := goSegments(e.segments[:0], unsafe.Slice(in, n))
-	done, status := e.sink.Write(msgs)
+	done, status := e.out.write(msgs)
 	*taken = C.int(done)
 	clear(msgs)
 	return statusCode(status)
@@ -181,6 +181,9 @@ func srtgoDrain(h C.SrtGoHandle) (result C.int) {
 	e := lookup(h)
 	defer e.rescue("drain", &result)
 	enter("drain")
+	if s := e.out.flush(); s != element.OK {
+		return statusCode(s)
+	}
 	return statusCode(e.sink.Drain())
 }
 

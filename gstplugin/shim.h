@@ -31,7 +31,7 @@ enum {
   SRTGO_MUTABLE_PLAYING = 8,
 };
 
-/* What Read, Write and Drain return beside a number of packets. */
+/* What Read, Write and Drain return. */
 enum {
   SRTGO_OK = 0,
   SRTGO_EOS = -1,
@@ -52,13 +52,55 @@ typedef struct {
   GEnumValue *enum_values; /* ends with zeros */
 } SrtGoSpec;
 
+/* The streaming threads and Go's goroutines meet at rings, so that the threads do
+ * not call into Go for packets: a thread that comes and goes keeps Go's scheduler
+ * awake, and one that waits inside Go is woken through a second thread.
+ *
+ * A ring is open while nothing but packets is to be told; closed, the thread calls
+ * Go, which does the rest and opens it again. head and tail count packets: the
+ * slot of one is the rest by the number of slots. All of this is atomic. */
+enum { SRTGO_SOURCE_SLOTS = 256, SRTGO_SINK_SLOTS = 64 };
+
+/* The longest message: a datagram of 1500 bytes holds less. */
+enum { SRTGO_MAX_MESSAGE = 1500 };
+
 /* A received packet: memory to fill, and what was filled in. */
 typedef struct {
   uint8_t *data;
-  int32_t cap, len;
-  int64_t source; /* when the sender had it, CLOCK_MONOTONIC, ns */
+  int32_t len;
   int32_t discont;
+  int64_t play; /* play time, CLOCK_MONOTONIC, ns */
 } SrtGoPacket;
+
+typedef struct {
+  /* Written by Go. bell counts the reasons to look again. */
+  uint32_t head, open, bell;
+  /* Written by the thread: slots before limit have memory. */
+  uint32_t tail __attribute__ ((aligned (64)));
+  uint32_t limit, waiting;
+  SrtGoPacket slot[SRTGO_SOURCE_SLOTS];
+} SrtGoSourceRing;
+
+/* A packet to be sent, copied. */
+typedef struct {
+  int64_t at; /* when it came, CLOCK_MONOTONIC, ns */
+  uint32_t len;
+  uint8_t data[SRTGO_MAX_MESSAGE];
+} SrtGoOutgoing;
+
+typedef struct {
+  /* Written by Go. open is the longest packet taken; 0: closed. */
+  uint32_t tail, open;
+  /* Written by the thread. */
+  uint32_t head __attribute__ ((aligned (64)));
+  SrtGoOutgoing slot[SRTGO_SINK_SLOTS];
+} SrtGoSinkRing;
+
+/* The goroutine that empties all sinks' rings. */
+typedef struct {
+  uint32_t asleep; /* and is to be woken by the descriptor */
+  int fd;
+} SrtGoPorter;
 
 /* Memory to send. */
 typedef struct {
@@ -74,16 +116,17 @@ typedef struct {
   double d;
 } SrtGoField;
 
-/* Packets of one call, received and sent. */
-enum { SRTGO_READ_BATCH = 16, SRTGO_WRITE_BATCH = 64 };
-
-/* The longest message: a datagram of 1500 bytes holds less. */
-enum { SRTGO_MAX_MESSAGE = 1500 };
+/* Packets of one call. */
+enum { SRTGO_WRITE_BATCH = 64 };
 
 /* class.c: for Go. */
 gboolean srtgo_register (GstPlugin * plugin, const SrtGoSpec * specs, guint n);
 int64_t srtgo_monotonic (void);
 uintptr_t srtgo_thread (void);
+
+/* src.c, sink.c: for Go. */
+void srtgo_source_ring_wake (SrtGoSourceRing * ring);
+SrtGoPorter *srtgo_porter (void);
 
 /* bus.c: for Go. */
 void srtgo_post (GstElement * element, gboolean error, int code,

@@ -1,5 +1,6 @@
-/* srtgosink: sends each buffer as one packet, or as many as it needs; a list of
- * buffers goes to Go in one call. */
+/* srtgosink: sends each buffer as one packet, or as many as it needs. They go into
+ * a ring that Go empties; what is out of the ordinary goes to Go in a call. */
+#include <unistd.h>
 #include <gst/base/gstbasesink.h>
 #include "_cgo_export.h"
 #include "private.h"
@@ -8,6 +9,7 @@ typedef struct
 {
   GstBaseSink parent;
   SrtGoHandle h;
+  SrtGoSinkRing *ring;          /* h's */
 } GstSrtGoSink;
 
 typedef struct
@@ -27,6 +29,44 @@ SrtGoHandle
 srtgo_sink_handle (gpointer element)
 {
   return SELF (element)->h;
+}
+
+#define LOAD(p) __atomic_load_n (&(p), __ATOMIC_SEQ_CST)
+
+SrtGoPorter *
+srtgo_porter (void)
+{
+  static SrtGoPorter porter;
+
+  return &porter;
+}
+
+/* Puts a packet into the ring; FALSE: Go must be called. */
+static gboolean
+put (GstSrtGoSink * self, const SrtGoSegment * s)
+{
+  SrtGoSinkRing *r = self->ring;
+  SrtGoOutgoing *o = &r->slot[r->head % SRTGO_SINK_SLOTS];
+
+  if (s->len > LOAD (r->open) || r->head - LOAD (r->tail) >= SRTGO_SINK_SLOTS)
+    return FALSE;
+  memcpy (o->data, s->data, s->len);
+  o->len = s->len;
+  o->at = srtgo_monotonic ();
+  __atomic_store_n (&r->head, r->head + 1, __ATOMIC_SEQ_CST);
+  return TRUE;
+}
+
+/* Tells Go that something was put. */
+static void
+ring (void)
+{
+  static const uint64_t one = 1;
+  SrtGoPorter *p = srtgo_porter ();
+
+  if (LOAD (p->asleep) && __atomic_exchange_n (&p->asleep, 0, __ATOMIC_SEQ_CST)
+      && write (p->fd, &one, sizeof one) < 0)
+    GST_WARNING ("cannot wake the porter");
 }
 
 /* Buffers mapped for one call. */
@@ -79,6 +119,12 @@ unreadable (GstSrtGoSink * self)
 static GstFlowReturn
 send (GstSrtGoSink * self, SrtGoSegment * segments, guint n)
 {
+  guint first = n;
+
+  while (n > 0 && put (self, segments))
+    segments++, n--;
+  if (n < first)
+    ring ();
   while (n > 0) {
     int taken = 0;
     int result = srtgoWrite (self->h, segments, n, &taken);
@@ -218,6 +264,11 @@ event (GstBaseSink * sink, GstEvent * e)
 static gboolean
 start (GstBaseSink * sink)
 {
+  SrtGoSinkRing *r = SELF (sink)->ring;
+
+  if (!r)                       /* Go could not make its side */
+    return FALSE;
+  r->head = r->tail = 0;
   return srtgoStart (SELF (sink)->h) == SRTGO_OK;
 }
 
@@ -253,6 +304,7 @@ static void
 gst_srt_go_sink_init (GstSrtGoSink * self)
 {
   self->h = srtgoNew (GST_ELEMENT (self), SRTGO_SINK);
+  self->ring = srtgoSinkRing (self->h);
 }
 
 static void

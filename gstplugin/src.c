@@ -1,5 +1,8 @@
-/* srtgosrc: a live source of one buffer a packet. Go fills a batch of buffers in
- * one call; the others wait in the element until they are asked for. */
+/* srtgosrc: a live source of one buffer a packet. The streaming thread takes them
+ * from a ring that Go fills. */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <gst/base/gstpushsrc.h>
 #include "_cgo_export.h"
 #include "private.h"
@@ -8,14 +11,15 @@ typedef struct
 {
   GstPushSrc parent;
   SrtGoHandle h;
+  SrtGoSourceRing *ring;        /* h's */
   /* Streaming thread only, but for stop. */
-  GstBuffer *slot[SRTGO_READ_BATCH];    /* mapped memory to be filled next */
-  GstMapInfo map[SRTGO_READ_BATCH];
-  SrtGoPacket packet[SRTGO_READ_BATCH];
-  GstBuffer *ready[SRTGO_READ_BATCH];
-  guint next, count;
+  GstBuffer *buffer[SRTGO_SOURCE_SLOTS];        /* whose memory is in the ring */
+  GstMapInfo map[SRTGO_SOURCE_SLOTS];
+  guint depth;                  /* slots that have memory */
+  guint fresh;                  /* packets for which shift is still true */
+  GstClockTimeDiff shift;       /* running time minus CLOCK_MONOTONIC */
   gboolean discont;
-  /* Set from other threads: what is ready belongs to before a pause. */
+  /* Set from other threads: what is in the ring belongs to before a pause. */
   gint stale;
 } GstSrtGoSrc;
 
@@ -38,47 +42,81 @@ srtgo_src_handle (gpointer element)
   return SELF (element)->h;
 }
 
+/* First slots of a ring, and the most. */
+enum { LEAST_DEPTH = 32, MOST_DEPTH = SRTGO_SOURCE_SLOTS };
+
+#define LOAD(p) __atomic_load_n (&(p), __ATOMIC_SEQ_CST)
+#define STORE(p, v) __atomic_store_n (&(p), v, __ATOMIC_SEQ_CST)
+
 static void
-drop_ready (GstSrtGoSrc * self)
+futex (uint32_t * word, int op, uint32_t value)
 {
-  while (self->next < self->count)
-    gst_buffer_unref (self->ready[self->next++]);
-  self->next = self->count = 0;
+  syscall (SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
+}
+
+void
+srtgo_source_ring_wake (SrtGoSourceRing * ring)
+{
+  __atomic_add_fetch (&ring->bell, 1, __ATOMIC_SEQ_CST);
+  if (LOAD (ring->waiting))
+    futex (&ring->bell, FUTEX_WAKE, 1);
+}
+
+/* The memory of a slot, filled or not. */
+static GstBuffer *
+take_slot (GstSrtGoSrc * self, guint i)
+{
+  GstBuffer *b = self->buffer[i];
+
+  self->buffer[i] = NULL;
+  gst_buffer_unmap (b, &self->map[i]);
+  return b;
 }
 
 static void
-drop_slots (GstSrtGoSrc * self)
+drop_filled (GstSrtGoSrc * self)
 {
-  guint i;
+  SrtGoSourceRing *r = self->ring;
 
-  for (i = 0; i < SRTGO_READ_BATCH; i++) {
-    if (!self->slot[i])
-      continue;
-    gst_buffer_unmap (self->slot[i], &self->map[i]);
-    gst_clear_buffer (&self->slot[i]);
+  while (r->tail != LOAD (r->head)) {
+    gst_buffer_unref (take_slot (self, r->tail % SRTGO_SOURCE_SLOTS));
+    STORE (r->tail, r->tail + 1);
   }
 }
 
-static gboolean
-fill_slots (GstSrtGoSrc * self)
+/* Nobody else uses the ring. */
+static void
+drop_all (GstSrtGoSrc * self)
 {
   guint i;
 
-  for (i = 0; i < SRTGO_READ_BATCH; i++) {
-    GstBuffer *b;
+  for (i = 0; i < SRTGO_SOURCE_SLOTS; i++) {
+    if (self->buffer[i])
+      gst_buffer_unref (take_slot (self, i));
+  }
+  if (self->ring)
+    self->ring->head = self->ring->tail = self->ring->limit = 0;
+}
 
-    if (self->slot[i])
-      continue;
-    b = gst_buffer_new_allocate (NULL, SRTGO_MAX_MESSAGE, NULL);
+/* Gives depth slots memory. */
+static gboolean
+fill_slots (GstSrtGoSrc * self)
+{
+  SrtGoSourceRing *r = self->ring;
+
+  while (r->limit - r->tail < self->depth) {
+    guint i = r->limit % SRTGO_SOURCE_SLOTS;
+    GstBuffer *b = gst_buffer_new_allocate (NULL, SRTGO_MAX_MESSAGE, NULL);
+
     if (!b)
       return FALSE;
     if (!gst_buffer_map (b, &self->map[i], GST_MAP_WRITE)) {
       gst_buffer_unref (b);
       return FALSE;
     }
-    self->slot[i] = b;
-    self->packet[i].data = self->map[i].data;
-    self->packet[i].cap = SRTGO_MAX_MESSAGE;
+    self->buffer[i] = b;
+    r->slot[i].data = self->map[i].data;
+    STORE (r->limit, r->limit + 1);
   }
   return TRUE;
 }
@@ -106,12 +144,13 @@ read_clocks (GstClock * clock, int64_t * monotonic)
   return best;
 }
 
-/* A packet's time stamp is its sender's time, on the pipeline's clock. */
+/* Running time by CLOCK_MONOTONIC. */
 static gboolean
-running_time (GstSrtGoSrc * self, GstClockTimeDiff * now, int64_t * monotonic)
+read_shift (GstSrtGoSrc * self)
 {
   GstClock *clock;
   GstClockTime base;
+  int64_t monotonic = 0;
 
   GST_OBJECT_LOCK (self);
   base = GST_ELEMENT_CAST (self)->base_time;
@@ -121,86 +160,109 @@ running_time (GstSrtGoSrc * self, GstClockTimeDiff * now, int64_t * monotonic)
   GST_OBJECT_UNLOCK (self);
   if (!clock)
     return FALSE;
-  *now = GST_CLOCK_DIFF (base, read_clocks (clock, monotonic));
+  self->shift = GST_CLOCK_DIFF (base, read_clocks (clock, &monotonic));
+  self->shift -= monotonic;
   gst_object_unref (clock);
   return TRUE;
 }
 
-static void
-take_ready (GstSrtGoSrc * self, guint n, GstClockTimeDiff now,
-    int64_t monotonic)
+/* Waits for a packet. Bell is read before all that it is rung for. */
+static GstFlowReturn
+wait_filled (GstSrtGoSrc * self)
 {
-  guint i;
+  SrtGoSourceRing *r = self->ring;
 
-  for (i = 0; i < n; i++) {
-    SrtGoPacket *p = &self->packet[i];
-    GstBuffer *b = self->slot[i];
-    GstClockTimeDiff pts = now;
+  for (;;) {
+    uint32_t bell = LOAD (r->bell);
+    gboolean open = LOAD (r->open);
+    int result;
 
-    self->slot[i] = NULL;
-    gst_buffer_unmap (b, &self->map[i]);
-    gst_buffer_set_size (b, p->len);
-    if (p->source)
-      pts -= monotonic - p->source;
-    GST_BUFFER_PTS (b) = MAX (pts, 0);
-    if (p->discont || self->discont)
-      GST_BUFFER_FLAG_SET (b, GST_BUFFER_FLAG_DISCONT);
-    self->discont = FALSE;
-    self->ready[i] = b;
+    if (LOAD (r->head) != r->tail)
+      return GST_FLOW_OK;
+    if (open) {
+      STORE (r->waiting, 1);
+      futex (&r->bell, FUTEX_WAIT, bell);
+      STORE (r->waiting, 0);
+      continue;
+    }
+    result = srtgoRead (self->h);
+    if (result == SRTGO_EOS)
+      return GST_FLOW_EOS;
+    if (result == SRTGO_FLUSHING)
+      return GST_FLOW_FLUSHING;
+    if (result != SRTGO_OK)
+      return GST_FLOW_ERROR;
   }
-  self->next = 0;
-  self->count = n;
 }
 
 static GstFlowReturn
 receive (GstSrtGoSrc * self)
 {
-  GstClockTimeDiff now;
-  int64_t monotonic = 0;
-  int n;
+  SrtGoSourceRing *r = self->ring;
+  GstFlowReturn flow;
 
+  /* Filled to the brim: more might have come at once. */
+  if (r->limit != 0 && r->tail == r->limit)
+    self->depth = MIN (2 * self->depth, MOST_DEPTH);
   if (!fill_slots (self)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT, (NULL),
         ("no memory for received packets"));
     return GST_FLOW_ERROR;
   }
-  n = srtgoRead (self->h, self->packet, SRTGO_READ_BATCH);
-  if (n == SRTGO_EOS)
-    return GST_FLOW_EOS;
-  if (n == SRTGO_FLUSHING)
-    return GST_FLOW_FLUSHING;
-  if (n <= 0)
-    return GST_FLOW_ERROR;
-  if (!running_time (self, &now, &monotonic))
-    return GST_FLOW_FLUSHING;
-  take_ready (self, n, now, monotonic);
-  return GST_FLOW_OK;
+  flow = wait_filled (self);
+  if (flow == GST_FLOW_OK)
+    self->fresh = 0;
+  return flow;
 }
 
+/* A packet's time stamp is its play time on the pipeline's clock, as with the
+ * stock element: the sender's time and the connection's latency. */
 static GstFlowReturn
 create (GstPushSrc * src, GstBuffer ** buffer)
 {
   GstSrtGoSrc *self = SELF (src);
+  SrtGoSourceRing *r = self->ring;
+  SrtGoPacket *p;
+  GstBuffer *b;
 
-  if (g_atomic_int_compare_and_exchange (&self->stale, 1, 0)
-      && self->next < self->count) {
-    drop_ready (self);
-    self->discont = TRUE;
+  if (g_atomic_int_compare_and_exchange (&self->stale, 1, 0)) {
+    self->discont |= r->tail != LOAD (r->head);
+    drop_filled (self);
   }
-  if (self->next >= self->count) {
+  if (r->tail == LOAD (r->head)) {
     GstFlowReturn flow = receive (self);
 
     if (flow != GST_FLOW_OK)
       return flow;
   }
-  *buffer = self->ready[self->next++];
+  if (self->fresh == 0) {
+    if (!read_shift (self))
+      return GST_FLOW_FLUSHING;
+    self->fresh = LEAST_DEPTH;
+  }
+  self->fresh--;
+  p = &r->slot[r->tail % SRTGO_SOURCE_SLOTS];
+  b = take_slot (self, r->tail % SRTGO_SOURCE_SLOTS);
+  gst_buffer_set_size (b, p->len);
+  GST_BUFFER_PTS (b) = MAX (p->play + self->shift, 0);
+  if (p->discont || self->discont)
+    GST_BUFFER_FLAG_SET (b, GST_BUFFER_FLAG_DISCONT);
+  self->discont = FALSE;
+  STORE (r->tail, r->tail + 1);
+  *buffer = b;
   return GST_FLOW_OK;
 }
 
 static gboolean
 start (GstBaseSrc * src)
 {
-  SELF (src)->discont = TRUE;
+  GstSrtGoSrc *self = SELF (src);
+
+  if (!self->ring)              /* Go could not make its side */
+    return FALSE;
+  self->discont = TRUE;
+  self->depth = LEAST_DEPTH;
+  self->fresh = 0;
   return srtgoStart (SELF (src)->h) == SRTGO_OK;
 }
 
@@ -208,8 +270,7 @@ static gboolean
 stop (GstBaseSrc * src)
 {
   srtgoStop (SELF (src)->h);
-  drop_ready (SELF (src));
-  drop_slots (SELF (src));
+  drop_all (SELF (src));
   return TRUE;
 }
 
@@ -244,8 +305,8 @@ query (GstBaseSrc * src, GstQuery * q)
 static void
 finalize (GObject * object)
 {
-  drop_ready (SELF (object));
-  drop_slots (SELF (object));
+  srtgoStop (SELF (object)->h);
+  drop_all (SELF (object));
   srtgoFree (SELF (object)->h);
   G_OBJECT_CLASS (gst_srt_go_src_parent_class)->finalize (object);
 }
@@ -259,6 +320,7 @@ gst_srt_go_src_init (GstSrtGoSrc * self)
   gst_base_src_set_format (base, GST_FORMAT_TIME);
   gst_base_src_set_do_timestamp (base, FALSE);
   self->h = srtgoNew (GST_ELEMENT (self), SRTGO_SOURCE);
+  self->ring = srtgoSourceRing (self->h);
 }
 
 static void

@@ -21,7 +21,7 @@ func TestWrongPassphraseIsAnErrorAtOnce(t *testing.T) {
 	if r.Code != element.NotAuthorized || r.ReasonCode != int(srtcore.RejBadSecret) || !strings.Contains(r.Text, "passphrase") {
 		t.Errorf("report %+v", r)
 	}
-	if _, st := snk.Write(messages(0, 1)); st != element.Failed {
+	if _, st := snk.Write(messages(0, 1), time.Time{}); st != element.Failed {
 		t.Errorf("Write = %v", st)
 	}
 	if n := snk.count("warning bad secret"); n != 0 {

@@ -14,10 +14,17 @@ type element struct {
 	side     props.Side
 	total    atomic.Uint64 // payload bytes
 
+	onChange func() // see OnChange
+
 	mu       sync.Mutex
 	run      *run // nil: stopped
 	unlocked bool
 }
+
+// OnChange, called before the first Start, gives a function that is called at
+// every change after which Readable or Writable may have another answer. Locks are
+// held: it must not wait, nor call the element.
+func (e *element) OnChange(f func()) { e.onChange = f }
 
 // start opens the element.
 func (e *element) start() error {
@@ -26,6 +33,7 @@ func (e *element) start() error {
 		return openReport(err)
 	}
 	r := newRun(e.host, e.settings, e.side, cfg)
+	r.onChange = e.onChange
 	if !e.begin(r) {
 		r.cancel()
 		return &Report{Code: r.code(OpenRead, OpenWrite), Text: "Cannot open: it is open already"}

@@ -2,6 +2,7 @@ package element
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/weirline/weirline/gstplugin/props"
 	"github.com/weirline/weirline/srtcore"
@@ -37,52 +38,42 @@ func (r *run) forget(p *peer, err error) {
 	}
 }
 
-// roomFor says that this many messages can be written to a connection without
-// waiting: its queue holds more, whatever else it does.
-const roomFor = 24
-
 // offer gives messages to one of a listener's callers, without ever waiting: a
 // caller that cannot keep up loses packets, or its connection, and nobody else
 // does.
-func (s *Sink) offer(r *run, p *peer, msgs [][]byte) {
+func (s *Sink) offer(r *run, p *peer, msgs [][]byte, at time.Time) {
 	if !p.greeted {
 		p.greeted = true
-		s.try(r, p, s.currentHeaders())
+		s.try(r, p, s.currentHeaders(), at)
 	}
-	s.try(r, p, msgs)
+	s.try(r, p, msgs, at)
 }
 
-func (s *Sink) try(r *run, p *peer, msgs [][]byte) {
+func (s *Sink) offerAll(r *run, peers []*peer, msgs [][]byte, at time.Time) {
+	for _, p := range peers {
+		s.offer(r, p, msgs, at)
+	}
+	if len(peers) > 0 {
+		s.written = time.Now()
+	}
+}
+
+func (s *Sink) try(r *run, p *peer, msgs [][]byte, at time.Time) {
 	parts := p.split(msgs)
 	buffered := p.conn.Buffered()
 	if most := int(r.settings.GetInt(props.CallerBacklog)); most > 0 && buffered >= most {
 		r.tooSlow(p, buffered)
 		return
 	}
-	var took int
-	var err error
-	if buffered+len(parts) <= roomFor {
-		took, err = p.conn.WriteBatch(parts)
-	} else {
-		took, err = tryEach(p.conn, parts)
-	}
+	took, err := p.conn.TryWriteBatch(parts, at)
 	bytes := 0
 	for _, b := range parts[:took] {
 		bytes += len(b)
 	}
 	s.total.Add(uint64(bytes))
-	if err == srtcore.ErrAgain {
+	if err == srtcore.ErrAgain || err == nil && took < len(parts) {
 		r.tooSlow(p, buffered)
 	}
-}
-
-func tryEach(c *srtcore.Conn, parts [][]byte) (int, error) {
-	for i, b := range parts {
-		if err := c.TryWrite(b); err != nil {
-			return i, err
-		}
-	}
-	return len(parts), nil
 }
 
 // tooSlow is about a caller beyond its limit. It is warned about once.

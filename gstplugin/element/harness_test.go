@@ -252,7 +252,7 @@ func messages(from, to int) (out [][]byte) {
 
 func (s *sink) wantWrite(t *testing.T, msgs [][]byte) {
 	t.Helper()
-	if _, st := s.Write(msgs); st != element.OK {
+	if _, st := s.Write(msgs, time.Time{}); st != element.OK {
 		t.Fatalf("Write = %v, want OK", st)
 	}
 }

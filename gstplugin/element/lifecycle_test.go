@@ -131,7 +131,7 @@ func TestCallsFromManyThreads(t *testing.T) {
 		func() { src.Stats(); snk.Stats() },
 		func() { src.Latency(); _ = src.set.SetInt("latency", 20) },
 		func() { src.Unlock(); src.UnlockStop(); snk.Unlock(); snk.UnlockStop() },
-		func() { snk.SetHeaders([][]byte{[]byte("h")}); snk.Write(messages(0, 3)) },
+		func() { snk.SetHeaders([][]byte{[]byte("h")}); snk.Write(messages(0, 3), time.Time{}) },
 		func() { var ps [4]element.Packet; n, _ := src.Read(ps[:]); src.Release(ps[:n]) },
 	} {
 		threads.Go(func() {

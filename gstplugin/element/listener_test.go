@@ -3,6 +3,7 @@ package element_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weirline/weirline/gstplugin/element"
 	"github.com/weirline/weirline/gstplugin/props"
@@ -54,7 +55,7 @@ func TestSecondCallerReplacesTheFirst(t *testing.T) {
 	if n := src.count("connection-removed"); n != 0 {
 		t.Errorf("%d times connection-removed", n)
 	}
-	if _, st := first.Write(messages(0, 1)); st != element.Failed {
+	if _, st := first.Write(messages(0, 1), time.Time{}); st != element.Failed {
 		t.Errorf("the replaced one: Write = %v", st)
 	}
 }
@@ -183,7 +184,7 @@ func TestWaitForConnection(t *testing.T) {
 		if err := snk.set.SetBool(props.WaitForConnection, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, st := snk.Write(messages(0, 1)); st != element.OK {
+		if _, st := snk.Write(messages(0, 1), time.Time{}); st != element.OK {
 			t.Errorf("%s: dropping: Write = %v", name, st)
 		}
 		if err := snk.set.SetBool(props.WaitForConnection, true); err != nil {
@@ -191,7 +192,7 @@ func TestWaitForConnection(t *testing.T) {
 		}
 		done := make(chan element.Status)
 		go func() {
-			_, st := snk.Write(messages(0, 1))
+			_, st := snk.Write(messages(0, 1), time.Time{})
 			done <- st
 		}()
 		snk.Unlock()
@@ -200,7 +201,7 @@ func TestWaitForConnection(t *testing.T) {
 		}
 		snk.UnlockStop()
 		go func() {
-			_, st := snk.Write(messages(0, 1))
+			_, st := snk.Write(messages(0, 1), time.Time{})
 			done <- st
 		}()
 		stop(t, snk)
@@ -216,7 +217,7 @@ func TestWaitForConnection(t *testing.T) {
 	start(t, snk)
 	done := make(chan element.Status)
 	go func() {
-		_, st := snk.Write(messages(0, 1))
+		_, st := snk.Write(messages(0, 1), time.Time{})
 		done <- st
 	}()
 	start(t, src)

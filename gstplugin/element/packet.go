@@ -9,8 +9,9 @@ import (
 // Packet is one received message. Payload is lent until Release.
 type Packet struct {
 	Payload []byte
-	// Source is when the sender handed the message in, on this side's clock.
-	Source time.Time
+	// Play is the message's play time, on this side's clock: when the sender
+	// handed it in, and the connection's latency.
+	Play time.Time
 	// Discont: messages are missing before this one, or it is the first of a
 	// connection.
 	Discont bool

@@ -21,8 +21,8 @@ func TestCallingSinkToListeningSource(t *testing.T) {
 		if p.Discont != (i == 0) {
 			t.Errorf("packet %d: Discont = %v", i, p.Discont)
 		}
-		if p.Source.Before(before.Add(-20*time.Millisecond)) || p.Source.After(time.Now()) {
-			t.Errorf("packet %d: Source is %v after the beginning", i, p.Source.Sub(before))
+		if p.Play.Before(before.Add(-20*time.Millisecond)) || p.Play.After(time.Now()) {
+			t.Errorf("packet %d: Play is %v after the beginning", i, p.Play.Sub(before))
 		}
 	}
 	src.want(t, "added", 1)

@@ -27,6 +27,7 @@ type run struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	ln       *srtcore.Listener // of a listener
+	onChange func()            // may be nil
 
 	mu       sync.Mutex
 	changed  chan struct{} // closed and made anew at every change of what follows
@@ -72,10 +73,14 @@ func newRun(h Host, s *props.Settings, side props.Side, cfg props.Config) *run {
 	return r
 }
 
-// notify wakes everybody who waits. The lock is held.
+// notify wakes everybody who waits, and tells who asked to be told. The lock is
+// held.
 func (r *run) notify() {
 	close(r.changed)
 	r.changed = make(chan struct{})
+	if r.onChange != nil {
+		r.onChange()
+	}
 }
 
 // wait waits for a change. The lock is held, and given up meanwhile.

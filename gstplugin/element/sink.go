@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/gstplugin/props"
+	"github.com/weirline/weirline/srtcore"
 )
 
 // Sink is srtgosink. Write and Drain belong to one thread; everything else may be
@@ -47,27 +48,84 @@ func (s *Sink) currentHeaders() [][]byte {
 
 // Write sends messages, each split into packets if it is longer than one. While
 // nobody is connected it waits, or drops them with wait-for-connection=false.
-// The messages are copied. Flushing comes with how many messages were done with
-// by then; the rest may be written again.
-func (s *Sink) Write(msgs [][]byte) (done int, st Status) {
+// The messages were handed in at some time; the zero time is now. They are
+// copied. Flushing comes with how many messages were done with by then; the rest
+// may be written again.
+func (s *Sink) Write(msgs [][]byte, at time.Time) (done int, st Status) {
 	r := s.current()
 	if r == nil {
 		return 0, Flushing
 	}
 	if r.cfg.Mode == props.ModeCaller {
-		return s.writeOne(r, msgs)
+		return s.writeOne(r, msgs, at)
 	}
 	peers, status := r.toWrite()
 	if status != OK {
 		return 0, status
 	}
-	for _, p := range peers {
-		s.offer(r, p, msgs)
+	s.offerAll(r, peers, msgs, at)
+	return len(msgs), OK
+}
+
+// Writable is the longest message that TryWrite takes: 0 if there is nobody to
+// write to, or Write has something else to do first.
+func (s *Sink) Writable() int {
+	r := s.current()
+	if r == nil {
+		return 0
 	}
-	if len(peers) > 0 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unlocked || r.stopping() || r.ended || len(r.live) == 0 {
+		return 0
+	}
+	most := r.live[0].conn.MaxPayload()
+	for _, p := range r.live {
+		if !p.greeted {
+			return 0
+		}
+		most = min(most, p.conn.MaxPayload())
+	}
+	return most
+}
+
+// TryWrite is Write, without waiting, of messages handed in at some time; done
+// of them need not be written again. Write and TryWrite exclude each other.
+func (s *Sink) TryWrite(msgs [][]byte, at time.Time) (done int) {
+	r := s.current()
+	if r == nil {
+		return 0
+	}
+	peers := r.peers()
+	switch {
+	case len(peers) == 0:
+		return 0
+	case r.cfg.Mode != props.ModeCaller:
+		s.offerAll(r, peers, msgs, at)
+		return len(msgs)
+	}
+	p := peers[len(peers)-1]
+	if !p.greeted {
+		return 0
+	}
+	n, err := p.conn.TryWriteBatch(msgs, at)
+	s.sent(msgs[:n])
+	if err != nil && err != srtcore.ErrAgain {
+		r.forget(p, err)
+	}
+	return n
+}
+
+// sent counts.
+func (s *Sink) sent(msgs [][]byte) (bytes int) {
+	for _, b := range msgs {
+		bytes += len(b)
+	}
+	if len(msgs) > 0 {
+		s.total.Add(uint64(bytes))
 		s.written = time.Now()
 	}
-	return len(msgs), OK
+	return bytes
 }
 
 // toWrite waits for somebody to write to. Nobody and OK: drop it.
@@ -91,7 +149,7 @@ func (r *run) toWrite() ([]*peer, Status) {
 
 // writeOne writes to the one peer of a caller, and waits for room there. What a
 // connection did not take before it ended, the next one gets.
-func (s *Sink) writeOne(r *run, msgs [][]byte) (done int, st Status) {
+func (s *Sink) writeOne(r *run, msgs [][]byte, at time.Time) (done int, st Status) {
 	for {
 		peers, status := r.toWrite()
 		if status != OK {
@@ -102,13 +160,13 @@ func (s *Sink) writeOne(r *run, msgs [][]byte) (done int, st Status) {
 		}
 		p := peers[len(peers)-1]
 		if !p.greeted {
-			if _, err := s.push(p, s.currentHeaders()); err != nil {
+			if _, err := s.push(p, s.currentHeaders(), at); err != nil {
 				r.forget(p, err)
 				continue
 			}
 			p.greeted = true
 		}
-		n, err := s.push(p, msgs[done:])
+		n, err := s.push(p, msgs[done:], at)
 		if err == nil {
 			return len(msgs), OK
 		}
@@ -119,18 +177,19 @@ func (s *Sink) writeOne(r *run, msgs [][]byte) (done int, st Status) {
 
 // push writes to a caller's connection and returns how many messages it took
 // whole.
-func (s *Sink) push(p *peer, msgs [][]byte) (int, error) {
+func (s *Sink) push(p *peer, msgs [][]byte, at time.Time) (n int, err error) {
 	parts := p.split(msgs)
-	took, err := p.conn.WriteBatch(parts)
-	bytes := 0
-	for _, b := range parts[:took] {
-		bytes += len(b)
+	took := 0
+	if at.IsZero() {
+		took, err = p.conn.WriteBatch(parts)
+	} else {
+		for took < len(parts) && err == nil {
+			if _, err = p.conn.WriteMessage(parts[took], at); err == nil {
+				took++
+			}
+		}
 	}
-	if took > 0 {
-		s.total.Add(uint64(bytes))
-		s.written = time.Now()
-	}
-	n := 0
+	bytes := s.sent(parts[:took])
 	for n < len(msgs) && bytes >= len(msgs[n]) {
 		bytes -= len(msgs[n])
 		n++

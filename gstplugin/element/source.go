@@ -38,7 +38,7 @@ func (s *Source) Read(dst []Packet) (int, Status) {
 		if p == nil {
 			return 0, status
 		}
-		n, err := s.receive(p.conn, dst)
+		n, err := s.take(p.conn, dst, (*srtcore.Conn).ReceiveBatch)
 		if err == nil {
 			return n, OK
 		}
@@ -48,21 +48,43 @@ func (s *Source) Read(dst []Packet) (int, Status) {
 	}
 }
 
+// Readable returns the connection that Read would read now and nothing else, or
+// nil. Somebody may then Take from it instead of calling Read, until there is a
+// change or an error.
+func (s *Source) Readable() *srtcore.Conn {
+	r := s.current()
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.unlocked || r.stopping() || len(r.queue) == 0 {
+		return nil
+	}
+	return r.queue[0].conn
+}
+
+// Take is Read from that connection without waiting: 0 and no error if there is
+// nothing now. What the error means, Read knows. Read and Take exclude each other.
+func (s *Source) Take(c *srtcore.Conn, dst []Packet) (int, error) {
+	return s.take(c, dst, (*srtcore.Conn).TryReceiveBatch)
+}
+
 // readLot is how many packets one Read returns at most.
 const readLot = 32
 
-// receive takes what the connection has, and waits for the first.
-func (s *Source) receive(c *srtcore.Conn, dst []Packet) (int, error) {
+// take takes what the connection has.
+func (s *Source) take(c *srtcore.Conn, dst []Packet, receive func(*srtcore.Conn, []srtcore.Message) (int, error)) (int, error) {
 	var ms [readLot]srtcore.Message
-	n, err := c.ReceiveBatch(ms[:min(len(dst), readLot)])
-	if err != nil {
+	n, err := receive(c, ms[:min(len(dst), readLot)])
+	if err != nil || n == 0 {
 		return 0, err
 	}
-	bytes := 0
+	bytes, latency := 0, c.RcvLatency()
 	for i := range n {
 		info := ms[i].Info()
 		dst[i] = Packet{
-			Payload: ms[i].Payload(), Source: info.Source,
+			Payload: ms[i].Payload(), Play: info.Source.Add(latency),
 			Discont: s.from != c || s.next != info.Seq,
 			conn:    c, msg: ms[i],
 		}

@@ -1,0 +1,231 @@
+package gstplugin
+
+/*
+#include <sys/eventfd.h>
+#include "shim.h"
+*/
+import "C"
+
+import (
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/weirline/weirline/gstplugin/element"
+)
+
+// outlet is the way of packets out of a sink's streaming thread: a ring in C's
+// memory that the porter empties, one goroutine for the sinks of a process. What
+// has to wait for room or for a connection, or has to be cut, closes the ring and
+// the thread calls write.
+type outlet struct {
+	sink *element.Sink
+	ring *C.SrtGoSinkRing
+
+	mu     sync.Mutex
+	served bool // by the porter; else by the thread
+	msgs   [C.SRTGO_SINK_SLOTS][]byte
+}
+
+func newOutlet(s *element.Sink) *outlet {
+	out := &outlet{sink: s}
+	out.ring = (*C.SrtGoSinkRing)(C.calloc(1, C.size_t(unsafe.Sizeof(*out.ring))))
+	s.OnChange(out.shut)
+	return out
+}
+
+// shut makes the thread call write.
+func (out *outlet) shut() { word(&out.ring.open).Store(0) }
+
+// write is what the thread calls while the ring is closed or full, or with a
+// buffer longer than a packet.
+func (out *outlet) write(msgs [][]byte) (done int, s element.Status) {
+	if s := out.flush(); s != element.OK {
+		return 0, s
+	}
+	done, s = out.sink.Write(msgs, time.Time{})
+	if s == element.OK {
+		out.hand()
+	}
+	return done, s
+}
+
+// flush ends the porter's service and writes what is in the ring; it waits for
+// room and for a connection.
+func (out *outlet) flush() element.Status {
+	out.reclaim()
+	for {
+		msgs, at := out.next()
+		if len(msgs) == 0 {
+			return element.OK
+		}
+		done, s := out.sink.Write(msgs, at)
+		out.drop(done)
+		if s != element.OK {
+			return s
+		}
+	}
+}
+
+// reclaim ends the porter's service.
+func (out *outlet) reclaim() {
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	if out.served {
+		out.shut()
+		out.served = false
+		thePorter().remove(out)
+	}
+}
+
+// hand lets the porter serve. A change meanwhile either shows at the second look
+// or shuts the ring after it was opened.
+func (out *outlet) hand() {
+	most := out.sink.Writable()
+	if most == 0 {
+		return
+	}
+	out.mu.Lock()
+	out.served = true
+	thePorter().add(out)
+	word(&out.ring.open).Store(uint32(min(most, C.SRTGO_MAX_MESSAGE)))
+	out.mu.Unlock()
+	if out.sink.Writable() != most {
+		out.shut()
+	}
+}
+
+func (out *outlet) filled() uint32 {
+	return word(&out.ring.head).Load() - word(&out.ring.tail).Load()
+}
+
+// together is how far apart packets of one write were handed in.
+const together = 100 * time.Microsecond
+
+// next are the first packets of the ring that were handed in together.
+func (out *outlet) next() (msgs [][]byte, at time.Time) {
+	tail, n := word(&out.ring.tail).Load(), out.filled()
+	var first C.int64_t
+	for i := range n {
+		o := &out.ring.slot[(tail+i)%C.SRTGO_SINK_SLOTS]
+		if i == 0 {
+			first = o.at
+		} else if time.Duration(o.at-first) > together {
+			break
+		}
+		out.msgs[i] = unsafe.Slice((*byte)(&o.data[0]), o.len)
+		msgs = out.msgs[:i+1]
+	}
+	return msgs, instant(int64(first))
+}
+
+func (out *outlet) drop(n int) { word(&out.ring.tail).Add(uint32(n)) }
+
+// carry writes what is in the ring, as far as there is room.
+func (out *outlet) carry() {
+	out.mu.Lock()
+	defer out.mu.Unlock()
+	for out.served {
+		msgs, at := out.next()
+		if len(msgs) == 0 {
+			return
+		}
+		done := out.sink.TryWrite(msgs, at)
+		out.drop(done)
+		if done < len(msgs) {
+			return
+		}
+	}
+}
+
+// porter empties the rings of all sinks it serves: every few milliseconds while
+// there is something, so that a thread that puts a packet wakes nobody, and then
+// when a thread wakes it.
+type porter struct {
+	c    *C.SrtGoPorter
+	file *os.File
+	conn syscall.RawConn // nil: no descriptor was to be had, and it never sleeps
+
+	mu      sync.Mutex
+	outlets atomic.Pointer[[]*outlet]
+}
+
+// round is how long a packet waits at most. It goes out a loop's tick or so later;
+// its time is that of its coming.
+const round = 3 * time.Millisecond
+
+var porters struct {
+	once sync.Once
+	one  *porter
+}
+
+// thePorter is started when it is first needed.
+func thePorter() *porter {
+	porters.once.Do(func() {
+		p := &porter{c: C.srtgo_porter()}
+		p.outlets.Store(new([]*outlet))
+		p.c.fd = C.eventfd(0, C.EFD_NONBLOCK|C.EFD_CLOEXEC)
+		if p.c.fd >= 0 {
+			p.file = os.NewFile(uintptr(p.c.fd), "srtgo porter")
+			p.conn, _ = p.file.SyscallConn()
+		}
+		porters.one = p
+		go p.run()
+	})
+	return porters.one
+}
+
+func (p *porter) add(out *outlet) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := append(slices.Clone(*p.outlets.Load()), out)
+	p.outlets.Store(&list)
+}
+
+func (p *porter) remove(out *outlet) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(*p.outlets.Load()), func(o *outlet) bool { return o == out })
+	p.outlets.Store(&list)
+}
+
+func (p *porter) run() {
+	for {
+		p.sleep()
+		for _, out := range *p.outlets.Load() {
+			if out.filled() > 0 {
+				p.serve(out)
+			}
+		}
+		time.Sleep(round)
+	}
+}
+
+// sleep waits for a packet. Threads write to the descriptor only while asleep
+// says so; nobody reads it, since every write is an edge to the runtime's poller.
+func (p *porter) sleep() {
+	asleep := word(&p.c.asleep)
+	check := func(uintptr) bool {
+		asleep.Store(1)
+		return slices.ContainsFunc(*p.outlets.Load(), func(out *outlet) bool { return out.filled() > 0 })
+	}
+	if p.conn != nil {
+		_ = p.conn.Read(check) // the file is never closed
+		asleep.Store(0)
+	}
+}
+
+// serve survives what panics, and leaves the rest to the thread.
+func (p *porter) serve(out *outlet) {
+	defer func() {
+		if recover() != nil {
+			out.reclaim()
+		}
+	}()
+	enter("porter")
+	out.carry()
+}
