@@ -52,12 +52,12 @@ func newElem(object *C.GstElement, side props.Side) *elem {
 	e := &elem{object: object, settings: props.NewSettings(side)}
 	if side == props.Source {
 		s := element.NewSource(e, e.settings)
-		e.engine, e.in = s, newInlet(s)
+		e.engine, e.in = s, newInlet(s, e.panicked)
 		// What is late may still shut the ring of an element that is gone.
 		runtime.AddCleanup(e.in, freeRing, unsafe.Pointer(e.in.ring))
 	} else {
 		e.sink = element.NewSink(e, e.settings)
-		e.engine, e.out = e.sink, newOutlet(e.sink)
+		e.engine, e.out = e.sink, newOutlet(e.sink, e.panicked)
 		runtime.AddCleanup(e.out, freeRing, unsafe.Pointer(e.out.ring))
 	}
 	return e

@@ -9,6 +9,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"github.com/weirline/weirline/gstplugin/element"
@@ -19,8 +20,9 @@ import (
 // memory that the ferry fills, one goroutine for the sources of a process. Where
 // more than packets is to be told, the ring is closed and the thread calls read.
 type inlet struct {
-	source *element.Source
-	ring   *C.SrtGoSourceRing
+	source   *element.Source
+	ring     *C.SrtGoSourceRing
+	panicked func(where string, what any)
 
 	mu   sync.Mutex
 	conn *srtcore.Conn // served by the ferry; nil: the thread reads
@@ -30,8 +32,8 @@ type inlet struct {
 // lot is how many packets are taken from a connection at once.
 const lot = 32
 
-func newInlet(s *element.Source) *inlet {
-	in := &inlet{source: s}
+func newInlet(s *element.Source, panicked func(string, any)) *inlet {
+	in := &inlet{source: s, panicked: panicked}
 	in.ring = (*C.SrtGoSourceRing)(C.calloc(1, C.size_t(unsafe.Sizeof(*in.ring))))
 	s.OnChange(in.shut)
 	return in
@@ -46,7 +48,16 @@ func (in *inlet) shut() {
 	in.wake()
 }
 
-func (in *inlet) wake() { C.srtgo_source_ring_wake(in.ring) }
+// wake wakes the thread. It is no call of C: that would keep Go's scheduler
+// watching, which costs more than the call.
+func (in *inlet) wake() {
+	const private, wake = 128, 1
+	bell := word(&in.ring.bell)
+	bell.Add(1)
+	if word(&in.ring.waiting).Load() != 0 {
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(bell)), wake|private, 1, 0, 0, 0)
+	}
+}
 
 // read is what the thread calls while the ring is closed: it waits for packets
 // or for what else there is to say.
@@ -105,18 +116,18 @@ func (in *inlet) room() int {
 
 // load puts what was got into the ring, where there is room for it.
 func (in *inlet) load(n int) {
-	head := word(&in.ring.head)
+	head := word(&in.ring.head).Load()
 	for i := range in.got[:n] {
 		p := &in.got[i]
-		o := &in.ring.slot[head.Load()%C.SRTGO_SOURCE_SLOTS]
+		o := &in.ring.slot[(head+uint32(i))%C.SRTGO_SOURCE_SLOTS]
 		o.len = C.int32_t(copy(unsafe.Slice((*byte)(o.data), C.SRTGO_MAX_MESSAGE), p.Payload))
 		o.play = C.int64_t(monotonic(p.Play))
 		o.discont = 0
 		if p.Discont {
 			o.discont = 1
 		}
-		head.Add(1)
 	}
+	word(&in.ring.head).Store(head + uint32(n))
 	in.source.Release(in.got[:n])
 	clear(in.got[:n])
 }
@@ -198,7 +209,7 @@ func (f *ferry) run() {
 	}
 }
 
-// serve survives what panics, and leaves the connection to its thread.
+// serve makes an error of what panics, and leaves the connection to its thread.
 func (f *ferry) serve(c *srtcore.Conn) {
 	f.mu.Lock()
 	in := f.inlets[c]
@@ -207,9 +218,10 @@ func (f *ferry) serve(c *srtcore.Conn) {
 		return // whoever removes it is about to take it from the poller
 	}
 	defer func() {
-		if recover() != nil {
+		if r := recover(); r != nil {
 			in.reclaim()
 			in.wake()
+			in.panicked("ferry", r)
 		}
 	}()
 	enter("ferry")

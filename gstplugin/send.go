@@ -23,16 +23,18 @@ import (
 // has to wait for room or for a connection, or has to be cut, closes the ring and
 // the thread calls write.
 type outlet struct {
-	sink *element.Sink
-	ring *C.SrtGoSinkRing
+	sink     *element.Sink
+	ring     *C.SrtGoSinkRing
+	panicked func(where string, what any)
 
 	mu     sync.Mutex
-	served bool // by the porter; else by the thread
+	served bool          // by the porter; else by the thread
+	round  time.Duration // how long a packet may wait
 	msgs   [C.SRTGO_SINK_SLOTS][]byte
 }
 
-func newOutlet(s *element.Sink) *outlet {
-	out := &outlet{sink: s}
+func newOutlet(s *element.Sink, panicked func(string, any)) *outlet {
+	out := &outlet{sink: s, panicked: panicked}
 	out.ring = (*C.SrtGoSinkRing)(C.calloc(1, C.size_t(unsafe.Sizeof(*out.ring))))
 	s.OnChange(out.shut)
 	return out
@@ -85,16 +87,16 @@ func (out *outlet) reclaim() {
 // hand lets the porter serve. A change meanwhile either shows at the second look
 // or shuts the ring after it was opened.
 func (out *outlet) hand() {
-	most := out.sink.Writable()
+	most, latency := out.sink.Writable()
 	if most == 0 {
 		return
 	}
 	out.mu.Lock()
-	out.served = true
+	defer out.mu.Unlock()
+	out.served, out.round = true, min(max(latency/latencyRounds, leastRound), mostRound)
 	thePorter().add(out)
 	word(&out.ring.open).Store(uint32(min(most, C.SRTGO_MAX_MESSAGE)))
-	out.mu.Unlock()
-	if out.sink.Writable() != most {
+	if now, _ := out.sink.Writable(); now != most {
 		out.shut()
 	}
 }
@@ -152,11 +154,17 @@ type porter struct {
 
 	mu      sync.Mutex
 	outlets atomic.Pointer[[]*outlet]
+	round   atomic.Int64 // the shortest of theirs, ns
 }
 
-// round is how long a packet waits at most. It goes out a loop's tick or so later;
-// its time is that of its coming.
-const round = 3 * time.Millisecond
+// A packet waits for the porter at most a fortieth of the latency, up to 3 ms,
+// like the loop behind it, which sends what it finds at the same wake-up. Its time
+// is that of its coming.
+const (
+	latencyRounds = 40
+	leastRound    = time.Millisecond
+	mostRound     = 3 * time.Millisecond
+)
 
 var porters struct {
 	once sync.Once
@@ -167,7 +175,7 @@ var porters struct {
 func thePorter() *porter {
 	porters.once.Do(func() {
 		p := &porter{c: C.srtgo_porter()}
-		p.outlets.Store(new([]*outlet))
+		p.set(nil)
 		p.c.fd = C.eventfd(0, C.EFD_NONBLOCK|C.EFD_CLOEXEC)
 		if p.c.fd >= 0 {
 			p.file = os.NewFile(uintptr(p.c.fd), "srtgo porter")
@@ -182,14 +190,21 @@ func thePorter() *porter {
 func (p *porter) add(out *outlet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := append(slices.Clone(*p.outlets.Load()), out)
-	p.outlets.Store(&list)
+	p.set(append(slices.Clone(*p.outlets.Load()), out))
 }
 
 func (p *porter) remove(out *outlet) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(*p.outlets.Load()), func(o *outlet) bool { return o == out })
+	p.set(slices.DeleteFunc(slices.Clone(*p.outlets.Load()), func(o *outlet) bool { return o == out }))
+}
+
+func (p *porter) set(list []*outlet) {
+	round := mostRound
+	for _, out := range list {
+		round = min(round, out.round)
+	}
+	p.round.Store(int64(round))
 	p.outlets.Store(&list)
 }
 
@@ -201,7 +216,7 @@ func (p *porter) run() {
 				p.serve(out)
 			}
 		}
-		time.Sleep(round)
+		time.Sleep(time.Duration(p.round.Load()))
 	}
 }
 
@@ -219,11 +234,12 @@ func (p *porter) sleep() {
 	}
 }
 
-// serve survives what panics, and leaves the rest to the thread.
+// serve makes an error of what panics, and leaves the rest to the thread.
 func (p *porter) serve(out *outlet) {
 	defer func() {
-		if recover() != nil {
+		if r := recover(); r != nil {
 			out.reclaim()
+			out.panicked("porter", r)
 		}
 	}()
 	enter("porter")

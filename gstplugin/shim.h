@@ -124,8 +124,7 @@ gboolean srtgo_register (GstPlugin * plugin, const SrtGoSpec * specs, guint n);
 int64_t srtgo_monotonic (void);
 uintptr_t srtgo_thread (void);
 
-/* src.c, sink.c: for Go. */
-void srtgo_source_ring_wake (SrtGoSourceRing * ring);
+/* sink.c: for Go. */
 SrtGoPorter *srtgo_porter (void);
 
 /* bus.c: for Go. */

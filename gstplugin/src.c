@@ -19,7 +19,7 @@ typedef struct
   guint fresh;                  /* packets for which shift is still true */
   GstClockTimeDiff shift;       /* running time minus CLOCK_MONOTONIC */
   gboolean discont;
-  /* Set from other threads: what is in the ring belongs to before a pause. */
+  /* Set from other threads: shift belongs to before a pause. */
   gint stale;
 } GstSrtGoSrc;
 
@@ -48,20 +48,6 @@ enum { LEAST_DEPTH = 32, MOST_DEPTH = SRTGO_SOURCE_SLOTS };
 #define LOAD(p) __atomic_load_n (&(p), __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n (&(p), v, __ATOMIC_SEQ_CST)
 
-static void
-futex (uint32_t * word, int op, uint32_t value)
-{
-  syscall (SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, NULL, NULL, 0);
-}
-
-void
-srtgo_source_ring_wake (SrtGoSourceRing * ring)
-{
-  __atomic_add_fetch (&ring->bell, 1, __ATOMIC_SEQ_CST);
-  if (LOAD (ring->waiting))
-    futex (&ring->bell, FUTEX_WAKE, 1);
-}
-
 /* The memory of a slot, filled or not. */
 static GstBuffer *
 take_slot (GstSrtGoSrc * self, guint i)
@@ -71,17 +57,6 @@ take_slot (GstSrtGoSrc * self, guint i)
   self->buffer[i] = NULL;
   gst_buffer_unmap (b, &self->map[i]);
   return b;
-}
-
-static void
-drop_filled (GstSrtGoSrc * self)
-{
-  SrtGoSourceRing *r = self->ring;
-
-  while (r->tail != LOAD (r->head)) {
-    gst_buffer_unref (take_slot (self, r->tail % SRTGO_SOURCE_SLOTS));
-    STORE (r->tail, r->tail + 1);
-  }
 }
 
 /* Nobody else uses the ring. */
@@ -181,7 +156,7 @@ wait_filled (GstSrtGoSrc * self)
       return GST_FLOW_OK;
     if (open) {
       STORE (r->waiting, 1);
-      futex (&r->bell, FUTEX_WAIT, bell);
+      syscall (SYS_futex, &r->bell, FUTEX_WAIT_PRIVATE, bell, NULL, NULL, 0);
       STORE (r->waiting, 0);
       continue;
     }
@@ -225,10 +200,8 @@ create (GstPushSrc * src, GstBuffer ** buffer)
   SrtGoPacket *p;
   GstBuffer *b;
 
-  if (g_atomic_int_compare_and_exchange (&self->stale, 1, 0)) {
-    self->discont |= r->tail != LOAD (r->head);
-    drop_filled (self);
-  }
+  if (g_atomic_int_compare_and_exchange (&self->stale, 1, 0))
+    self->fresh = 0;
   if (r->tail == LOAD (r->head)) {
     GstFlowReturn flow = receive (self);
 

@@ -1,6 +1,7 @@
 package element
 
 import (
+	"math"
 	"sync"
 	"time"
 
@@ -67,26 +68,27 @@ func (s *Sink) Write(msgs [][]byte, at time.Time) (done int, st Status) {
 	return len(msgs), OK
 }
 
-// Writable is the longest message that TryWrite takes: 0 if there is nobody to
-// write to, or Write has something else to do first.
-func (s *Sink) Writable() int {
+// Writable is the longest message that TryWrite takes, and the shortest latency
+// of those it goes to: 0 if there is nobody to write to, or Write has something
+// else to do first.
+func (s *Sink) Writable() (most int, latency time.Duration) {
 	r := s.current()
 	if r == nil {
-		return 0
+		return 0, 0
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.unlocked || r.stopping() || r.ended || len(r.live) == 0 {
-		return 0
+		return 0, 0
 	}
-	most := r.live[0].conn.MaxPayload()
+	most, latency = math.MaxInt, math.MaxInt64
 	for _, p := range r.live {
 		if !p.greeted {
-			return 0
+			return 0, 0
 		}
-		most = min(most, p.conn.MaxPayload())
+		most, latency = min(most, p.conn.MaxPayload()), min(latency, p.conn.PeerLatency())
 	}
-	return most
+	return most, latency
 }
 
 // TryWrite is Write, without waiting, of messages handed in at some time; done

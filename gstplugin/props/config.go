@@ -44,6 +44,9 @@ func (s *Settings) Snapshot() (Config, error) {
 		return c, err
 	}
 	c.SRT = t.Config
+	if _, given := s.coreOption(PlayGrid); !given && s.side == Source {
+		c.SRT.PlayGrid = min(c.SRT.RcvLatency/10, mostPlayGrid)
+	}
 	return c, s.address(&c)
 }
 
@@ -66,6 +69,20 @@ func (s *Settings) coreOptions() []coreOption {
 		}
 	}
 	return out
+}
+
+// mostPlayGrid bounds a source's default, a tenth of the latency. A buffer carries
+// its time, so coming a little early costs those who go by it nothing, and a
+// streaming thread is woken once for many.
+const mostPlayGrid = 20 * time.Millisecond
+
+func (s *Settings) coreOption(key string) (text string, given bool) {
+	for _, o := range s.uri.core {
+		if o.key == key {
+			text, given = o.text, true
+		}
+	}
+	return text, given
 }
 
 // readCore gives options to srtcore; of those given twice the last counts.

@@ -22,6 +22,7 @@ const (
 	DrainOnEOS        = "drain-on-eos"
 	SlowCaller        = "slow-caller"
 	CallerBacklog     = "caller-backlog"
+	PlayGrid          = "playgrid"
 )
 
 const (
