@@ -1,7 +1,8 @@
 package gstplugin
 
 /*
-#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <time.h>
 #include "shim.h"
 */
 import "C"
@@ -88,13 +89,14 @@ func (out *outlet) reclaim() {
 // or shuts the ring after it was opened.
 func (out *outlet) hand() {
 	most, latency := out.sink.Writable()
-	if most == 0 {
+	p := thePorter()
+	if most == 0 || p == nil {
 		return
 	}
 	out.mu.Lock()
 	defer out.mu.Unlock()
 	out.served, out.round = true, min(max(latency/latencyRounds, leastRound), mostRound)
-	thePorter().add(out)
+	p.add(out)
 	word(&out.ring.open).Store(uint32(min(most, C.SRTGO_MAX_MESSAGE)))
 	if now, _ := out.sink.Writable(); now != most {
 		out.shut()
@@ -144,22 +146,20 @@ func (out *outlet) carry() {
 	}
 }
 
-// porter empties the rings of all sinks it serves: every few milliseconds while
-// there is something, so that a thread that puts a packet wakes nobody, and then
-// when a thread wakes it.
+// porter empties the rings of all sinks it serves. The first thread that puts a
+// packet sets a timer, and when that goes off the porter takes what all of them
+// have put meanwhile. The timer is a descriptor, since the runtime's own wake a
+// second thread each time, to look for work.
 type porter struct {
 	c    *C.SrtGoPorter
-	file *os.File
-	conn syscall.RawConn // nil: no descriptor was to be had, and it never sleeps
+	conn syscall.RawConn
 
 	mu      sync.Mutex
 	outlets atomic.Pointer[[]*outlet]
-	round   atomic.Int64 // the shortest of theirs, ns
 }
 
-// A packet waits for the porter at most a fortieth of the latency, up to 3 ms,
-// like the loop behind it, which sends what it finds at the same wake-up. Its time
-// is that of its coming.
+// A packet waits for the porter a fortieth of the latency, at most 3 ms, and then
+// for the loop behind it as others do. Its time is that of its coming.
 const (
 	latencyRounds = 40
 	leastRound    = time.Millisecond
@@ -168,7 +168,7 @@ const (
 
 var porters struct {
 	once sync.Once
-	one  *porter
+	one  *porter // nil: there is no descriptor to be had
 }
 
 // thePorter is started when it is first needed.
@@ -176,12 +176,15 @@ func thePorter() *porter {
 	porters.once.Do(func() {
 		p := &porter{c: C.srtgo_porter()}
 		p.set(nil)
-		p.c.fd = C.eventfd(0, C.EFD_NONBLOCK|C.EFD_CLOEXEC)
-		if p.c.fd >= 0 {
-			p.file = os.NewFile(uintptr(p.c.fd), "srtgo porter")
-			p.conn, _ = p.file.SyscallConn()
+		p.c.fd = C.timerfd_create(C.CLOCK_MONOTONIC, C.TFD_NONBLOCK|C.TFD_CLOEXEC)
+		if p.c.fd < 0 {
+			return
 		}
-		porters.one = p
+		conn, err := os.NewFile(uintptr(p.c.fd), "srtgo porter").SyscallConn()
+		if err != nil {
+			return
+		}
+		p.conn, porters.one = conn, p
 		go p.run()
 	})
 	return porters.one
@@ -204,34 +207,41 @@ func (p *porter) set(list []*outlet) {
 	for _, out := range list {
 		round = min(round, out.round)
 	}
-	p.round.Store(int64(round))
+	word(&p.c.round_ns).Store(uint32(round))
 	p.outlets.Store(&list)
 }
 
 func (p *porter) run() {
 	for {
-		p.sleep()
+		p.wait()
 		for _, out := range *p.outlets.Load() {
 			if out.filled() > 0 {
 				p.serve(out)
 			}
 		}
-		time.Sleep(time.Duration(p.round.Load()))
 	}
 }
 
-// sleep waits for a packet. Threads write to the descriptor only while asleep
-// says so; nobody reads it, since every write is an edge to the runtime's poller.
-func (p *porter) sleep() {
-	asleep := word(&p.c.asleep)
-	check := func(uintptr) bool {
-		asleep.Store(1)
-		return slices.ContainsFunc(*p.outlets.Load(), func(out *outlet) bool { return out.filled() > 0 })
+// wait returns when the timer has gone off. It sets it itself if something is left.
+func (p *porter) wait() {
+	unset := word(&p.c.unset)
+	unset.Store(1)
+	if p.filled() && unset.Swap(0) == 1 {
+		spec := C.struct_itimerspec{it_value: C.struct_timespec{tv_nsec: C.long(word(&p.c.round_ns).Load())}}
+		// An ordinary system call wakes the runtime's monitor each time.
+		_, _, _ = syscall.RawSyscall6(syscall.SYS_TIMERFD_SETTIME, uintptr(p.c.fd), 0, uintptr(unsafe.Pointer(&spec)), 0, 0, 0)
 	}
-	if p.conn != nil {
-		_ = p.conn.Read(check) // the file is never closed
-		asleep.Store(0)
-	}
+	_ = p.conn.Read(wentOff) // the descriptor is never closed
+}
+
+func wentOff(fd uintptr) bool {
+	var times uint64
+	n, _, _ := syscall.RawSyscall(syscall.SYS_READ, fd, uintptr(unsafe.Pointer(&times)), 8)
+	return n == 8
+}
+
+func (p *porter) filled() bool {
+	return slices.ContainsFunc(*p.outlets.Load(), func(out *outlet) bool { return out.filled() > 0 })
 }
 
 // serve makes an error of what panics, and leaves the rest to the thread.

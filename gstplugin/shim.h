@@ -98,8 +98,9 @@ typedef struct {
 
 /* The goroutine that empties all sinks' rings. */
 typedef struct {
-  uint32_t asleep; /* and is to be woken by the descriptor */
-  int fd;
+  uint32_t unset;    /* the timer is: who puts a packet sets it */
+  uint32_t round_ns; /* to what */
+  int fd;            /* of the timer */
 } SrtGoPorter;
 
 /* Memory to send. */

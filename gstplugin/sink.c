@@ -1,6 +1,7 @@
 /* srtgosink: sends each buffer as one packet, or as many as it needs. They go into
  * a ring that Go empties; what is out of the ordinary goes to Go in a call. */
-#include <unistd.h>
+#include <string.h>
+#include <sys/timerfd.h>
 #include <gst/base/gstbasesink.h>
 #include "_cgo_export.h"
 #include "private.h"
@@ -57,16 +58,18 @@ put (GstSrtGoSink * self, const SrtGoSegment * s)
   return TRUE;
 }
 
-/* Tells Go that something was put. */
+/* Something was put: the porter comes by and by. */
 static void
-ring (void)
+call_porter (void)
 {
-  static const uint64_t one = 1;
   SrtGoPorter *p = srtgo_porter ();
+  struct itimerspec spec = { {0} };
 
-  if (LOAD (p->asleep) && __atomic_exchange_n (&p->asleep, 0, __ATOMIC_SEQ_CST)
-      && write (p->fd, &one, sizeof one) < 0)
-    GST_WARNING ("cannot wake the porter");
+  if (!LOAD (p->unset) || !__atomic_exchange_n (&p->unset, 0, __ATOMIC_SEQ_CST))
+    return;
+  spec.it_value.tv_nsec = LOAD (p->round_ns);
+  if (timerfd_settime (p->fd, 0, &spec, NULL) < 0)
+    GST_WARNING ("cannot set the porter's timer");
 }
 
 /* Buffers mapped for one call. */
@@ -124,7 +127,7 @@ send (GstSrtGoSink * self, SrtGoSegment * segments, guint n)
   while (n > 0 && put (self, segments))
     segments++, n--;
   if (n < first)
-    ring ();
+    call_porter ();
   while (n > 0) {
     int taken = 0;
     int result = srtgoWrite (self->h, segments, n, &taken);

@@ -13,7 +13,7 @@ typedef struct
   SrtGoHandle h;
   SrtGoSourceRing *ring;        /* h's */
   /* Streaming thread only, but for stop. */
-  GstBuffer *buffer[SRTGO_SOURCE_SLOTS];        /* whose memory is in the ring */
+  GstMemory *memory[SRTGO_SOURCE_SLOTS];        /* mapped, in the ring */
   GstMapInfo map[SRTGO_SOURCE_SLOTS];
   guint depth;                  /* slots that have memory */
   guint fresh;                  /* packets for which shift is still true */
@@ -49,14 +49,14 @@ enum { LEAST_DEPTH = 32, MOST_DEPTH = SRTGO_SOURCE_SLOTS };
 #define STORE(p, v) __atomic_store_n (&(p), v, __ATOMIC_SEQ_CST)
 
 /* The memory of a slot, filled or not. */
-static GstBuffer *
+static GstMemory *
 take_slot (GstSrtGoSrc * self, guint i)
 {
-  GstBuffer *b = self->buffer[i];
+  GstMemory *m = self->memory[i];
 
-  self->buffer[i] = NULL;
-  gst_buffer_unmap (b, &self->map[i]);
-  return b;
+  self->memory[i] = NULL;
+  gst_memory_unmap (m, &self->map[i]);
+  return m;
 }
 
 /* Nobody else uses the ring. */
@@ -66,8 +66,8 @@ drop_all (GstSrtGoSrc * self)
   guint i;
 
   for (i = 0; i < SRTGO_SOURCE_SLOTS; i++) {
-    if (self->buffer[i])
-      gst_buffer_unref (take_slot (self, i));
+    if (self->memory[i])
+      gst_memory_unref (take_slot (self, i));
   }
   if (self->ring)
     self->ring->head = self->ring->tail = self->ring->limit = 0;
@@ -81,15 +81,15 @@ fill_slots (GstSrtGoSrc * self)
 
   while (r->limit - r->tail < self->depth) {
     guint i = r->limit % SRTGO_SOURCE_SLOTS;
-    GstBuffer *b = gst_buffer_new_allocate (NULL, SRTGO_MAX_MESSAGE, NULL);
+    GstMemory *m = gst_allocator_alloc (NULL, SRTGO_MAX_MESSAGE, NULL);
 
-    if (!b)
+    if (!m)
       return FALSE;
-    if (!gst_buffer_map (b, &self->map[i], GST_MAP_WRITE)) {
-      gst_buffer_unref (b);
+    if (!gst_memory_map (m, &self->map[i], GST_MAP_WRITE)) {
+      gst_memory_unref (m);
       return FALSE;
     }
-    self->buffer[i] = b;
+    self->memory[i] = m;
     r->slot[i].data = self->map[i].data;
     STORE (r->limit, r->limit + 1);
   }
@@ -198,6 +198,7 @@ create (GstPushSrc * src, GstBuffer ** buffer)
   GstSrtGoSrc *self = SELF (src);
   SrtGoSourceRing *r = self->ring;
   SrtGoPacket *p;
+  GstMemory *m;
   GstBuffer *b;
 
   if (g_atomic_int_compare_and_exchange (&self->stale, 1, 0))
@@ -215,8 +216,10 @@ create (GstPushSrc * src, GstBuffer ** buffer)
   }
   self->fresh--;
   p = &r->slot[r->tail % SRTGO_SOURCE_SLOTS];
-  b = take_slot (self, r->tail % SRTGO_SOURCE_SLOTS);
-  gst_buffer_set_size (b, p->len);
+  m = take_slot (self, r->tail % SRTGO_SOURCE_SLOTS);
+  gst_memory_resize (m, 0, p->len);
+  b = gst_buffer_new ();
+  gst_buffer_append_memory (b, m);
   GST_BUFFER_PTS (b) = MAX (p->play + self->shift, 0);
   if (p->discont || self->discont)
     GST_BUFFER_FLAG_SET (b, GST_BUFFER_FLAG_DISCONT);

@@ -1,6 +1,8 @@
 package srtcore
 
 import (
+	"time"
+
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/engine"
 	"github.com/weirline/weirline/srtcore/internal/loop"
@@ -24,6 +26,13 @@ func (m *Message) Payload() []byte {
 func (m *Message) Info() MessageInfo {
 	return MessageInfo{Source: loop.Wall(m.m.Source), Seq: uint32(m.m.Seq)}
 }
+
+// Age returns how long before at the peer's application handed the message in, on
+// this side's clock: Info without a look at the clock.
+func (m *Message) Age(at time.Time) time.Duration { return loop.Since(m.m.Source, at) }
+
+// Seq returns the packet sequence number.
+func (m *Message) Seq() uint32 { return uint32(m.m.Seq) }
 
 // lot is how many messages move under one lock.
 const lot = 16

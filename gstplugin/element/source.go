@@ -80,17 +80,18 @@ func (s *Source) take(c *srtcore.Conn, dst []Packet, receive func(*srtcore.Conn,
 	if err != nil || n == 0 {
 		return 0, err
 	}
-	bytes, latency := 0, c.RcvLatency()
+	bytes, now := 0, time.Now()
+	latest := now.Add(c.RcvLatency())
 	for i := range n {
-		info := ms[i].Info()
+		seq := ms[i].Seq()
 		dst[i] = Packet{
-			Payload: ms[i].Payload(), Play: info.Source.Add(latency),
-			Discont: s.from != c || s.next != info.Seq,
+			Payload: ms[i].Payload(), Play: latest.Add(-ms[i].Age(now)),
+			Discont: s.from != c || s.next != seq,
 			conn:    c, msg: ms[i],
 		}
 		// Live mode sends one packet a message, so numbers without a gap are
 		// messages without a gap. A packet sequence number has 31 bits.
-		s.from, s.next = c, (info.Seq+1)&(1<<31-1)
+		s.from, s.next = c, (seq+1)&(1<<31-1)
 		bytes += len(dst[i].Payload)
 	}
 	s.total.Add(uint64(bytes))

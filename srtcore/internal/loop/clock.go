@@ -22,5 +22,8 @@ func Wall(t mono.Time) time.Time {
 	return now.Add(t.Sub(mono.Time(now.Sub(origin))))
 }
 
+// Since returns the time from t to the wall-clock time w.
+func Since(t mono.Time, w time.Time) time.Duration { return mono.Time(w.Sub(origin)).Sub(t) }
+
 // Mono turns a wall-clock time into an instant, by its distance from now.
 func Mono(w time.Time) mono.Time { return Now().Add(time.Until(w)) }
