@@ -5,6 +5,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -115,6 +116,77 @@ func TestPanicIsAnElementError(t *testing.T) {
 			}
 			_ = p.SetState(gst.StateNull)
 		})
+	}
+}
+
+// TestPanicBetweenThreadAndNetwork is the same for the goroutines that serve the
+// rings, with a connection. The packets come nevertheless.
+func TestPanicBetweenThreadAndNetwork(t *testing.T) {
+	setup(t)
+	for _, where := range []string{"ferry", "porter"} {
+		t.Run(where, func(t *testing.T) {
+			port := freePort(t)
+			receiver := parse(t, fmt.Sprintf("srtgosrc name=it uri=srt://127.0.0.1:%d?mode=listener&latency=30 ! fakesink", port))
+			sender := parse(t, fmt.Sprintf("fakesrc num-buffers=40 sizetype=fixed sizemax=1000 datarate=100000 ! srtgosink name=it uri=srt://127.0.0.1:%d?latency=30 sync=true", port))
+			var planted atomic.Int32
+			fault = func(at string) {
+				if at == where && planted.Add(1) == 1 {
+					panic("planted")
+				}
+			}
+			t.Cleanup(func() { fault = nil })
+			for _, p := range []*gst.Pipeline{receiver, sender} {
+				if err := p.SetState(gst.StatePlaying); err != nil {
+					t.Fatal(err)
+				}
+			}
+			told := map[string]*gst.Pipeline{"ferry": receiver, "porter": sender}[where]
+			if got, want := message(t, told, gst.MessageError), "internal fault in "+where+": planted"; !strings.Contains(got, want) {
+				t.Errorf("error %q, want %q", got, want)
+			}
+			message(t, sender, gst.MessageEOS)
+			wantStats(t, receiver, "(guint64)40000")
+		})
+	}
+}
+
+// wantStats waits for a text in the statistics.
+func wantStats(t *testing.T, p *gst.Pipeline, want string) {
+	t.Helper()
+	it := named(t, p, "it")
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		got, _ := it.GetProperty("stats")
+		if strings.Contains(fmt.Sprint(got), want) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("statistics %v, want %q", got, want)
+		}
+	}
+}
+
+// TestFullRings: bursts of more than the rings hold, of packets and of buffers
+// that must be cut, arrive complete.
+func TestFullRings(t *testing.T) {
+	setup(t)
+	port := freePort(t)
+	receiver := parse(t, fmt.Sprintf("srtgosrc name=it uri=srt://127.0.0.1:%d?mode=listener&latency=60 ! fakesink", port))
+	if err := receiver.SetState(gst.StatePlaying); err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for _, size := range []int{100, 1316, 5000} {
+		sender := parse(t, fmt.Sprintf("fakesrc num-buffers=2000 sizetype=fixed sizemax=%d ! srtgosink sync=false uri=srt://127.0.0.1:%d?latency=60&snddropdelay=-1", size, port))
+		sent += 2000 * size
+		if size == 100 { // before the first leaves
+			_ = named(t, receiver, "it").SetProperty("keep-listening", true)
+		}
+		if err := sender.SetState(gst.StatePlaying); err != nil {
+			t.Fatal(err)
+		}
+		message(t, sender, gst.MessageEOS)
+		_ = sender.SetState(gst.StateNull)
+		wantStats(t, receiver, fmt.Sprintf("(guint64)%d", sent))
 	}
 }
 

@@ -43,7 +43,7 @@ srtgo_src_handle (gpointer element)
 }
 
 /* First slots of a ring, and the most. */
-enum { LEAST_DEPTH = 32, MOST_DEPTH = SRTGO_SOURCE_SLOTS };
+enum { LEAST_DEPTH = 16, MOST_DEPTH = SRTGO_SOURCE_SLOTS };
 
 #define LOAD(p) __atomic_load_n (&(p), __ATOMIC_SEQ_CST)
 #define STORE(p, v) __atomic_store_n (&(p), v, __ATOMIC_SEQ_CST)

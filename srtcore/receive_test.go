@@ -29,6 +29,9 @@ func TestReceiveBatch(t *testing.T) {
 				if string(m.Payload()) != string(message(7, got)) {
 					t.Errorf("message %d is wrong", got)
 				}
+				if d := time.Since(m.Info().Source) - m.Age(time.Now()); d.Abs() > 10*time.Millisecond || m.Seq() != m.Info().Seq {
+					t.Errorf("message %d: Age and Info differ by %v, Seq %d and %d", got, d, m.Seq(), m.Info().Seq)
+				}
 				if at := m.Info().Source; at.Before(last) {
 					t.Errorf("message %d is from before the one before it", got)
 				} else {

@@ -68,9 +68,9 @@ func localFault(err error) (code Code, remedy string, ok bool) {
 	case errors.As(err, &option):
 		return Settings, "", true
 	case errors.Is(err, syscall.EADDRINUSE):
-		return Busy, "; choose another port, or stop who uses it", true
+		return Busy, "", true // srtcore says what to do
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return Settings, "; set localaddress to an address of this host", true
+		return Settings, "; it is the property localaddress", true
 	case errors.Is(err, fs.ErrPermission):
 		return NotAuthorized, "; the system does not allow it, see port numbers below 1024 and firewalls", true
 	case errors.As(err, &dns) && dns.IsNotFound:

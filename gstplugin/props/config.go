@@ -45,7 +45,7 @@ func (s *Settings) Snapshot() (Config, error) {
 	}
 	c.SRT = t.Config
 	if _, given := s.coreOption(PlayGrid); !given && s.side == Source {
-		c.SRT.PlayGrid = min(c.SRT.RcvLatency/10, mostPlayGrid)
+		c.SRT.PlayGrid = min(c.SRT.RcvLatency/latencyGrids, mostPlayGrid)
 	}
 	return c, s.address(&c)
 }
@@ -71,10 +71,10 @@ func (s *Settings) coreOptions() []coreOption {
 	return out
 }
 
-// mostPlayGrid bounds a source's default, a tenth of the latency. A buffer carries
-// its time, so coming a little early costs those who go by it nothing, and a
-// streaming thread is woken once for many.
-const mostPlayGrid = 20 * time.Millisecond
+// A source's default is a sixth of the latency, at most 20 ms. A buffer carries its
+// time, so coming early costs those who go by it nothing, and a streaming thread is
+// woken once for many.
+const mostPlayGrid, latencyGrids = 20 * time.Millisecond, 6
 
 func (s *Settings) coreOption(key string) (text string, given bool) {
 	for _, o := range s.uri.core {

@@ -44,7 +44,7 @@ func optionRows() []Spec {
 		truth("tsbpdmode", 1, "Deliver at the time of sending plus the latency"),
 		truth("tlpktdrop", 1, "Skip packets that are too late"),
 		truth("nakreport", 1, "Repeat loss reports until the loss is repaired"),
-		number(PlayGrid, 0, 0, 1000, "Source: packets come in groups, so far apart (milliseconds), that much early at most and never late; default a tenth of the latency, at most 20; 0: each at its time"),
+		number(PlayGrid, 0, 0, 1000, "Source: packets come in groups, so far apart (milliseconds), that much early at most and never late; default a sixth of the latency, at most 20; 0: each at its time"),
 		truth("drifttracer", 1, "Follow the difference in speed of the two clocks"),
 		number("retransmitalgo", 1, 0, 1, "When a packet is retransmitted: 1, once a round trip; 0, at every report"),
 		number("ipttl", -1, -1, 255, "Time to live of sent packets; -1: the system's default"),

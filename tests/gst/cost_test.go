@@ -56,9 +56,9 @@ func measure(t *testing.T, f family, n int, secs float64, lists bool) (send, rec
 func TestCost(t *testing.T) {
 	needGStreamer(t)
 	const streams, ratio = 32, 0.35
-	secs, rounds := 6.0, 2
+	secs, rounds := 6.0, 3
 	if short() {
-		secs, rounds = 3, 1
+		secs, rounds = 3, 2
 	}
 	plain := sendPlain(t, streams)
 	t.Logf("appsrc ! fakesink alone: %.2f CPU-s/Gbit, %d threads", plain.perGbit(), plain.Threads)

@@ -83,7 +83,11 @@ var bad = impair.Path{Delay: 15 * time.Millisecond, Jitter: 10 * time.Millisecon
 
 // TestTiming: through a bad network the time stamps of the buffers are the
 // sender's times plus a constant, within a millisecond.
+//
+// The constant is that of the stock elements, so that a pipeline with both stays in
+// step: what the network and the way through the elements take, and the latency.
 func TestTiming(t *testing.T) {
+	constants := map[pairing]time.Duration{}
 	for _, p := range pairings() {
 		t.Run(p.name(), func(t *testing.T) {
 			count := 2000
@@ -96,6 +100,7 @@ func TestTiming(t *testing.T) {
 			}
 			// The first packets carry the time before the drift is known.
 			constant, most, p99 := deviation(got[50:])
+			constants[p] = constant
 			t.Logf("%d packets, constant %v, deviation at most %v, 99 %% within %v", len(got), constant, most, p99)
 			if p.recv == stock {
 				return // shown for comparison
@@ -107,6 +112,13 @@ func TestTiming(t *testing.T) {
 				t.Errorf("%d of %d packets came", len(got), count)
 			}
 		})
+	}
+	// Jitter and handshakes place the time bases of two runs this far apart.
+	const apart = 4 * time.Millisecond
+	for p, c := range constants {
+		if off := c - constants[pairing{p.send, stock}]; off.Abs() > apart {
+			t.Errorf("%s: time stamps are %v from those that the stock source gives", p.name(), off)
+		}
 	}
 }
 

@@ -246,6 +246,8 @@ static int run_recv(int argc, char **argv) {
     cpu = cpu_s() - cpu;
     printf("{\"cpu\":%.3f,\"secs\":%.3f,\"bytes\":%" G_GUINT64_FORMAT ",\"threads\":%d}\n", cpu, now_s() - began, total(n) - before, most);
     fflush(stdout);
+    // The sender began to measure later, and is to have receivers to its end.
+    usleep(3000000);
     stop(n);
     return 0;
 }
