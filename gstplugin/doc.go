@@ -10,7 +10,8 @@
 // registers them with properties and signals, src.c and sink.c are their virtual
 // functions, bus.c tells GStreamer and its users what happened. Every behaviour
 // is a call into Go, to the exports of this package, and from there to package
-// element. A call carries a batch of packets, and each packet is copied once.
+// element. Packets alone go another way: receive.go and send.go hold the rings
+// between the streaming threads and Go.
 //
 // A panic in Go would end the host's process, so every export recovers it,
 // posts an element error and returns what GStreamer knows as failure.

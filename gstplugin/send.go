@@ -112,7 +112,8 @@ const together = 100 * time.Microsecond
 
 // next are the first packets of the ring that were handed in together.
 func (out *outlet) next() (msgs [][]byte, at time.Time) {
-	tail, n := word(&out.ring.tail).Load(), out.filled()
+	n := out.filled() // and only then base, which does not change while there is something
+	tail := word(&out.ring.tail).Load() - word(&out.ring.base).Load()
 	var first C.int64_t
 	for i := range n {
 		o := &out.ring.slot[(tail+i)%C.SRTGO_SINK_SLOTS]

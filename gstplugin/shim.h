@@ -91,8 +91,10 @@ typedef struct {
 typedef struct {
   /* Written by Go. open is the longest packet taken; 0: closed. */
   uint32_t tail, open;
-  /* Written by the thread. */
+  /* Written by the thread. base is the number of the packet in the first slot:
+   * an empty ring begins anew, in slots that are still in the cache. */
   uint32_t head __attribute__ ((aligned (64)));
+  uint32_t base;
   SrtGoOutgoing slot[SRTGO_SINK_SLOTS];
 } SrtGoSinkRing;
 

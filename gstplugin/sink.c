@@ -47,10 +47,14 @@ static gboolean
 put (GstSrtGoSink * self, const SrtGoSegment * s)
 {
   SrtGoSinkRing *r = self->ring;
-  SrtGoOutgoing *o = &r->slot[r->head % SRTGO_SINK_SLOTS];
+  uint32_t filled = r->head - LOAD (r->tail);
+  SrtGoOutgoing *o;
 
-  if (s->len > LOAD (r->open) || r->head - LOAD (r->tail) >= SRTGO_SINK_SLOTS)
+  if (s->len > LOAD (r->open) || filled >= SRTGO_SINK_SLOTS)
     return FALSE;
+  if (!filled)
+    __atomic_store_n (&r->base, r->head, __ATOMIC_SEQ_CST);
+  o = &r->slot[(r->head - r->base) % SRTGO_SINK_SLOTS];
   memcpy (o->data, s->data, s->len);
   o->len = s->len;
   o->at = srtgo_monotonic ();
@@ -271,7 +275,7 @@ start (GstBaseSink * sink)
 
   if (!r)                       /* Go could not make its side */
     return FALSE;
-  r->head = r->tail = 0;
+  r->head = r->tail = r->base = 0;
   return srtgoStart (SELF (sink)->h) == SRTGO_OK;
 }
 
