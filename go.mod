@@ -7,6 +7,7 @@ require (
 	github.com/coreos/go-systemd/v22 v22.5.0
 	github.com/go-gst/go-gst v1.4.0
 	github.com/spf13/cobra v1.9.1
+	golang.org/x/net v0.53.0
 	golang.org/x/sys v0.43.0
 )
 
