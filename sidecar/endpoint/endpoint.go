@@ -4,7 +4,7 @@
 //
 // Lives here: Source, Sink and their ends, one file a scheme; why an end could
 // not be opened (Failure).
-// May import: srtcore, mpegts, net, os. Never: hub, route, ingest, control;
+// May import: srtcore, mpegts, net, net/http, os, golang.org/x/net for multicast. Never: hub, route, ingest, control;
 // log: errors are returned, their text free of passphrases.
 package endpoint
 
@@ -90,11 +90,13 @@ func ParseSource(raw string) (SourceEnd, error) {
 	case "srt":
 		return ParseSRT(raw)
 	case "udp":
-		return parseUDP(raw)
+		return parseUDP(raw, true)
 	case "file":
-		return parseFile(raw)
+		return parseFile(raw, true)
 	case "unix", "tcp":
 		return parseStream(raw, true)
+	case "http", "https":
+		return parseHTTP(raw, true)
 	}
 	return nil, unknownScheme(raw)
 }
@@ -107,11 +109,13 @@ func ParseSink(raw string) (SinkEnd, error) {
 	case "srt":
 		return ParseSRT(raw)
 	case "udp":
-		return parseUDP(raw)
+		return parseUDP(raw, false)
 	case "file":
-		return parseFile(raw)
+		return parseFile(raw, false)
 	case "unix", "tcp":
 		return parseStream(raw, false)
+	case "http", "https":
+		return parseHTTP(raw, false)
 	}
 	return nil, unknownScheme(raw)
 }
@@ -131,9 +135,9 @@ func scheme(raw string) string {
 func unknownScheme(raw string) error {
 	s, _, ok := strings.Cut(raw, ":")
 	if !ok {
-		return &URLError{Problem: fmt.Sprintf("%q is not a URL: write srt://, udp://, tcp://, unix:, file:// or - (a file is file://%s)", s, s)}
+		return &URLError{Problem: fmt.Sprintf("%q is not a URL: write srt://, udp://, tcp://, unix:, file://, http:// or - (a file is file://%s)", s, s)}
 	}
-	return &URLError{Problem: fmt.Sprintf("scheme %q is not known: write srt://, udp://, tcp://, unix:, file:// or -", s)}
+	return &URLError{Problem: fmt.Sprintf("scheme %q is not known: write srt://, udp://, tcp://, unix:, file://, http:// or -", s)}
 }
 
 // URLError refuses a URL. Problem never quotes a query.

@@ -251,7 +251,8 @@ func TestJudge(t *testing.T) {
 		{&net.OpError{Err: syscall.EADDRINUSE}, Busy, true},
 		{syscall.EHOSTUNREACH, Timeout, false},
 		{os.ErrPermission, Other, true},
-		{io.ErrUnexpectedEOF, Other, false},
+		{io.ErrUnexpectedEOF, Lost, false},
+		{errors.New("something"), Other, false},
 	} {
 		if f := Judge(c.err); f.Kind != c.kind || f.Final != c.final {
 			t.Errorf("%v: %+v, want kind %d, final %v", c.err, f, c.kind, c.final)

@@ -2,46 +2,141 @@ package endpoint
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 )
 
 // fileEnd is a file: read once from its beginning, as fast as the outputs take
-// it, or created anew and written.
+// it, or created anew and written. An output that had to stop, because the disk is
+// full, goes on behind what it has written; so does append=1 from the start.
 type fileEnd struct {
 	cutter
-	path string
+	path   string
+	source bool
+	append bool
+	begun  atomic.Bool // this process has written to it
 }
 
-func parseFile(raw string) (*fileEnd, error) {
-	path := strings.TrimPrefix(raw[len("file:"):], "//")
-	path, err := url.PathUnescape(path)
+func parseFile(raw string, source bool) (*fileEnd, error) {
+	rest, query := splitQuery(raw)
+	path, err := url.PathUnescape(strings.TrimPrefix(rest[len("file:"):], "//"))
 	if err != nil {
 		return nil, &URLError{Problem: "file name: a lone % must be written %25"}
 	}
 	if path == "" {
 		return nil, &URLError{Problem: "file:// needs a path, as in file:///var/media/a.ts"}
 	}
-	return &fileEnd{path: path}, nil
+	e := &fileEnd{path: path, source: source}
+	opts, err := options(query, "append")
+	if err != nil {
+		return nil, &URLError{Problem: err.Error() + " (a ? in a file name must be written %3F)"}
+	}
+	if v, ok := opts["append"]; ok {
+		if source {
+			return nil, &URLError{Problem: `option "append" is for outputs: a file is read from its beginning`}
+		}
+		if e.append, err = parseBool("append", v); err != nil {
+			return nil, err
+		}
+	}
+	return e, nil
 }
 
-func (e *fileEnd) URL() string    { return "file://" + e.path }
-func (e *fileEnd) Traits() Traits { return Traits{StartWait: -1, Patience: -1} }
-func (e *fileEnd) Close() error   { return nil }
+// URL implements End.
+func (e *fileEnd) URL() string {
+	u := "file://" + e.path
+	if e.append {
+		u += "?append=1"
+	}
+	return u
+}
 
+// Traits implements End. A file that is written is opened again after an error:
+// there may be room again.
+func (e *fileEnd) Traits() Traits {
+	return Traits{Again: !e.source, StartWait: -1, Patience: -1}
+}
+
+// Close implements End.
+func (e *fileEnd) Close() error { return nil }
+
+// OpenSource implements SourceEnd.
 func (e *fileEnd) OpenSource(context.Context) (Source, error) {
 	f, err := os.Open(e.path)
 	if err != nil {
-		return nil, err
+		return nil, fileError("read", e.path, err)
 	}
 	return e.cut(f), nil
 }
 
+// OpenSink implements SinkEnd.
 func (e *fileEnd) OpenSink(context.Context) (Sink, error) {
-	f, err := os.Create(e.path)
-	if err != nil {
-		return nil, err
+	// Opened for reading, too: of a named pipe that does not wait for its reader.
+	flags := os.O_CREATE | os.O_RDWR | os.O_TRUNC
+	if e.append || e.begun.Load() {
+		flags = os.O_CREATE | os.O_RDWR | os.O_APPEND
 	}
-	return newWriterSink(f), nil
+	f, err := os.OpenFile(e.path, flags, 0o666)
+	if err != nil {
+		return nil, fileError("write", e.path, err)
+	}
+	s := &fileSink{path: e.path, f: f, writerSink: newWriterSink(f)}
+	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		s.cuts, s.size = true, st.Size()
+	}
+	e.begun.Store(true)
+	return s, nil
+}
+
+// FileError says which file could not be used, and why.
+type FileError struct {
+	Op   string // read or write
+	Path string
+	Err  error
+}
+
+func fileError(op, path string, err error) error {
+	if p, ok := errors.AsType[*os.PathError](err); ok {
+		err = p.Err
+	}
+	return &FileError{op, path, err}
+}
+
+func (e *FileError) Error() string { return e.Op + " file " + e.Path + ": " + e.Err.Error() }
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// fileSink keeps the file a row of whole messages.
+type fileSink struct {
+	*writerSink
+	path string
+	f    *os.File
+	cuts bool  // an ordinary file, that can be cut
+	size int64 // of what is whole in it
+}
+
+// WriteBatch implements Sink. Of a batch that does not fit nothing stays, so that
+// no message is cut.
+func (s *fileSink) WriteBatch(msgs [][]byte) error {
+	if err := s.writerSink.WriteBatch(msgs); err != nil {
+		if s.cuts {
+			_ = s.f.Truncate(s.size) // the first error is the one to tell
+		}
+		return fileError("write", s.path, err)
+	}
+	for _, m := range msgs {
+		s.size += int64(len(m))
+	}
+	return nil
+}
+
+// Close implements Sink.
+func (s *fileSink) Close() error {
+	if err := s.writerSink.Close(); err != nil {
+		return fileError("write", s.path, err)
+	}
+	return nil
 }

@@ -14,16 +14,17 @@ import (
 )
 
 // streamEnd is a unix or TCP stream socket. A source listens and takes one
-// writer after another; a destination dials. listen=0 and listen=1 turn it
-// round: a listening destination serves any number of readers.
+// writer after another, as lobby says; a destination dials. listen=0 and listen=1
+// turn it round: a listening destination serves any number of readers.
 type streamEnd struct {
 	cutter
 	network, addr string
 	listen        bool
 	source        bool
 
-	mu sync.Mutex
-	ln net.Listener
+	mu    sync.Mutex
+	ln    net.Listener
+	lobby *lobby // of a listening source
 }
 
 func parseStream(raw string, source bool) (*streamEnd, error) {
@@ -95,11 +96,21 @@ func (e *streamEnd) Listen(ctx context.Context) error {
 	if e.network == "unix" {
 		removeStale(e.addr)
 	}
-	var lc net.ListenConfig
+	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
 	ln, err := lc.Listen(ctx, e.network, e.addr)
+	if err != nil {
+		return err
+	}
 	e.ln = ln
-	return err
+	if e.source {
+		e.lobby = newLobby()
+		go e.lobby.serve(ln)
+	}
+	return nil
 }
+
+// keepAlive finds out in some ten seconds that a host has died.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 5 * time.Second, Interval: 2 * time.Second, Count: 3}
 
 // removeStale removes a socket file that a crashed process left: one at which
 // nobody answers.
@@ -128,17 +139,29 @@ func (e *streamEnd) Close() error {
 	return e.ln.Close()
 }
 
-func (e *streamEnd) open(ctx context.Context) (net.Conn, error) {
-	if !e.listen {
-		var d net.Dialer
-		return d.DialContext(ctx, e.network, e.addr)
-	}
+func (e *streamEnd) dial(ctx context.Context) (net.Conn, error) {
+	d := net.Dialer{KeepAliveConfig: keepAlive}
+	return d.DialContext(ctx, e.network, e.addr)
+}
+
+// accept waits for the next reader. The listener stays when ctx ends.
+func (e *streamEnd) accept(ctx context.Context) (net.Conn, error) {
 	if err := e.Listen(ctx); err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { e.ln.Close() })
-	defer stop()
+	ln := e.ln.(interface{ SetDeadline(time.Time) error })
+	if err := ln.SetDeadline(time.Time{}); err != nil {
+		return nil, err
+	}
+	over := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(over)
+		_ = ln.SetDeadline(time.Unix(1, 0))
+	})
 	c, err := e.ln.Accept()
+	if !stop() {
+		<-over
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -147,18 +170,55 @@ func (e *streamEnd) open(ctx context.Context) (net.Conn, error) {
 
 // OpenSource implements SourceEnd.
 func (e *streamEnd) OpenSource(ctx context.Context) (Source, error) {
-	c, err := e.open(ctx)
+	if !e.listen {
+		c, err := e.dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return streamSource{e.cut(c), peerOf(c)}, nil
+	}
+	if err := e.Listen(ctx); err != nil {
+		return nil, err
+	}
+	g, err := e.lobby.next(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return e.cut(c), nil
+	return streamSource{e.cut(g), peerOf(g)}, nil
 }
 
 // OpenSink implements SinkEnd.
 func (e *streamEnd) OpenSink(ctx context.Context) (Sink, error) {
-	c, err := e.open(ctx)
+	open := e.dial
+	if e.listen {
+		open = e.accept
+	}
+	c, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return newWriterSink(c), nil
+	return streamSink{newWriterSink(c), peerOf(c)}, nil
+}
+
+type (
+	streamSource struct {
+		Source
+		peer
+	}
+	streamSink struct {
+		*writerSink
+		peer
+	}
+	// peer is the other side's address; unix sockets mostly have none.
+	peer string
+)
+
+// Peer tells it.
+func (p peer) Peer() string { return string(p) }
+
+func peerOf(c net.Conn) peer {
+	if a := c.RemoteAddr(); a != nil && a.Network() == "tcp" {
+		return peer(a.String())
+	}
+	return ""
 }

@@ -35,3 +35,14 @@ func inSync(b []byte) bool {
 	}
 	return true
 }
+
+// HasSync reports whether packets lie somewhere in b: three sync bytes in a row,
+// or two if b has no room for more.
+func HasSync(b []byte) bool {
+	for i := 0; i+PacketSize < len(b); i++ {
+		if b[i] == syncByte && inSync(b[i:min(len(b), i+confirm*PacketSize)]) {
+			return true
+		}
+	}
+	return false
+}

@@ -63,7 +63,7 @@ func TestKickEndsOneSession(t *testing.T) {
 
 func TestAKickedEndThatDialsConnectsAgain(t *testing.T) {
 	src, out := newFakeSource(live), newFakeSink(live)
-	in := feed(src)
+	feed(src)
 	r := start(t, Config{Source: src, Outputs: outputs(out)})
 	out.answers <- nil
 	waitFor(t, func() bool { return len(r.ids()) == 2 })
@@ -74,7 +74,7 @@ func TestAKickedEndThatDialsConnectsAgain(t *testing.T) {
 		}
 	}
 	out.answers <- nil
-	in = feed(src)
+	in := feed(src)
 	waitFor(t, func() bool { return len(r.ids()) == 2 && r.ids()[0] != old[0] && r.ids()[1] != old[1] })
 	in <- "1"
 	out.wait(t, 1, "1")
