@@ -35,6 +35,7 @@ func (c *Conn) holeLen() int {
 }
 
 func (c *Conn) dropHole(now mono.Time, k int) {
+	c.noteRange(now, RecRcvDrop, c.rcv.buf.first, k)
 	for range k {
 		c.rcv.buf.pop()
 	}
@@ -56,6 +57,8 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 		c.stats.badPackets++
 		return
 	}
+	c.closeRuns(now)
+	c.noteRange(now, RecDropReq, r.First, r.Len())
 	c.rcv.begin(now)
 	last := r.Last.Sub(buf.first)
 	if c.rcv.loss.removeRange(r.First, r.Last) == 0 && last < buf.span {
@@ -67,6 +70,7 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 			c.stats.rcvDrop.addN(1, c.stats.avgPayload())
 		}
 	}
+	c.noteSkipped()
 	c.rcv.ack.wake(now)
 }
 
@@ -96,6 +100,7 @@ func (c *Conn) sndDropTooLate(now mono.Time) {
 	if k == 0 {
 		return
 	}
+	c.noteSndDrop(now, k)
 	c.stats.sndDrop.addN(k, c.snd.buf.drop(k, c.ep.cache))
 	c.snd.loss.removeBefore(c.snd.buf.first)
 	c.maybeIdle(now)
