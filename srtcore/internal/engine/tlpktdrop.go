@@ -13,6 +13,9 @@ func (c *Conn) maySkip() bool {
 	return c.state == stateEnding || (c.cfg.TLPktDrop && c.tsbpdOn())
 }
 
+// DropsTooLate reports whether this side's receiver gives up what is too late.
+func (c *Conn) DropsTooLate() bool { return c.cfg.TLPktDrop && c.tsbpdOn() }
+
 // skipHole gives up the hole at the head of the buffer once the first packet
 // behind it is due (draft section 4.6). The next ACK covers it; the sender is
 // not told.
