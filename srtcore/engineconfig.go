@@ -43,6 +43,7 @@ func (c *Config) engineConfig() engine.Config {
 		DriftTracer:    c.DriftTracer,
 		RetransmitAlgo: c.RetransmitAlgo,
 		MinVersion:     c.MinVersion,
+		Records:        c.TraceRecords,
 	}
 }
 

@@ -188,6 +188,7 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 		LinkCapPkts: uint32(c.rcv.rate.capacity()), RcvRateBytes: uint32(c.rcv.rate.bytes),
 	}
 	ack.Put(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlACK, Info: a.lastNo}, ack.Kind.Size()))
+	c.noteACK(now, RecSent, a.lastNo, c.timestamp(now), &ack)
 	c.stats.sentACK++
 }
 
@@ -213,6 +214,7 @@ func (c *Conn) handleACKACK(now mono.Time, h wire.ControlHeader) {
 	arrived := max(c.ep.arrived, rec.at)
 	sample := arrived.Sub(rec.at)
 	c.rtt.sample(sample)
+	c.noteRTT(arrived, h, sample)
 	c.rcv.tsbpd.drift(arrived, h.Timestamp, sample-c.rtt.first, c)
 }
 
@@ -226,6 +228,7 @@ func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
 	}
 	if a.Kind != wire.ACKLight && h.Info != 0 {
 		c.stats.recvACK++
+		c.noteACK(now, 0, h.Info, h.Timestamp, &a)
 		if len(c.ctl.ackacks) < maxQueued {
 			c.ctl.ackacks, c.ctl.lists = append(c.ctl.ackacks, h.Info), true
 		}

@@ -67,6 +67,7 @@ type Config struct {
 	DriftTracer    bool
 	RetransmitAlgo int
 	MinVersion     uint32
+	Records        int // of the flight recorder; 0: none
 
 	// Test hooks; zero in production.
 	InitSeq       seq.Number // with ForceInitSeq

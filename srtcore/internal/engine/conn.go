@@ -35,6 +35,9 @@ type Conn struct {
 	peer  netip.AddrPort
 	id    wire.SocketID
 	state connState
+	// held: a message is ready but the last PollMessages had no room for it, so
+	// its time is no deadline.
+	held bool
 
 	ep     *Endpoint
 	live   liveness
@@ -76,6 +79,7 @@ func (e *Endpoint) newConn(now mono.Time, cfg *Config, peer netip.AddrPort) *Con
 	c.live.init(now)
 	c.km.init()
 	c.stats.start = now
+	c.rcv.rec = newRecorder(cfg.Records)
 	return c
 }
 
@@ -111,6 +115,9 @@ func (c *Conn) handleControl(now mono.Time, b []byte) {
 		return
 	}
 	c.live.heard(now)
+	if c.rcv.rec != nil {
+		c.noteHeard(now, h)
+	}
 	switch h.Type {
 	case wire.CtrlACK:
 		c.handleACK(now, h, content)
@@ -201,6 +208,7 @@ func (c *Conn) die(err error) {
 	if c.state == stateDead {
 		return
 	}
+	c.closeRuns(c.live.lastSaid)
 	c.state = stateDead
 	c.snd.release(c.ep.cache)
 	c.rcv.release(c.ep.cache)

@@ -108,6 +108,7 @@ func (c *Conn) peerGone(now mono.Time, err error) {
 	if c.state != stateConnected {
 		return
 	}
+	c.noteGone(now, err == ErrPeerIdle)
 	c.state = stateEnding
 	c.endErr = err
 	c.snd.release(c.ep.cache)

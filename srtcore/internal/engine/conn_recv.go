@@ -13,11 +13,9 @@ type receiver struct {
 	// near is an instant near the time stamps of what is held: when the first
 	// came, then that of the last message delivered. The application may leave
 	// messages for longer than half a turn of the stamp.
-	near mono.Time
-	buf  rcvBuffer
-	// held: a message is ready but the last PollMessages had no room for it,
-	// so its time is no deadline.
-	held   bool
+	near   mono.Time
+	buf    rcvBuffer
+	rec    *recorder // nil: none; of both directions, here because every visit is
 	ack    acker
 	loss   rcvLoss
 	order  reorder
@@ -46,7 +44,7 @@ func (r *receiver) release(cache *dgram.Cache) {
 
 func (r *receiver) nextDeadline(c *Conn) mono.Time {
 	t := mono.Min(r.ack.deadline(), r.loss.nextDeadline(c))
-	if r.held || r.buf.count == 0 {
+	if c.held || r.buf.count == 0 {
 		return t
 	}
 	return mono.Min(t, c.nextPlay())
@@ -71,16 +69,20 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 		c.ep.cache.Put(b)
 		return
 	}
+	if c.rcv.rec != nil && h.Seq != c.rcv.buf.end() {
+		c.noteUnusual()
+	}
 	c.countReceived(now, h, payload)
 	off := h.Seq.Sub(c.rcv.buf.first)
 	if off < 0 || c.rcv.buf.at(off) != nil {
-		c.belated(now, h)
+		c.belated(now, h, off, payload)
 		c.ep.cache.Put(b)
 		return
 	}
 	if off >= c.rcv.buf.limit {
-		if !c.catchUp(h.Seq, off) {
+		if !c.catchUp(now, h.Seq, off) {
 			c.stats.noRoom++ // not lost yet: it will be asked for again
+			c.noteData(now, RecRcvNoRoom, 0, h, payload)
 			c.ep.cache.Put(b)
 			return
 		}
@@ -88,9 +90,9 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 	}
 	c.rcv.resync.run = 0
 	c.rcv.begin(now)
-	c.noteGap(now, h, off)
+	c.noteGap(now, h, off, payload)
 	c.rcv.tsbpd.tame(now, b.Header())
-	c.rcv.buf.put(off, c.open(b, h, payload))
+	c.rcv.buf.put(off, c.open(now, b, h, payload))
 	c.rcv.ack.onData(now, c)
 }
 
@@ -104,8 +106,9 @@ func (c *Conn) countReceived(now mono.Time, h wire.DataHeader, payload int) {
 }
 
 // belated counts a duplicate or a packet that came too late to matter.
-func (c *Conn) belated(now mono.Time, h wire.DataHeader) {
+func (c *Conn) belated(now mono.Time, h wire.DataHeader, off, payload int) {
 	c.stats.rcvBelated.add(0)
+	c.noteBelated(now, h, off, payload)
 	if h.Seq.Less(c.rcv.buf.first) && c.tsbpdOn() {
 		late := now.Sub(c.rcv.tsbpd.playTime(now, h.Timestamp))
 		if late > 0 {
@@ -117,8 +120,9 @@ func (c *Conn) belated(now mono.Time, h wire.DataHeader) {
 }
 
 // noteGap lists what is missing before a new number, or unlists it.
-func (c *Conn) noteGap(now mono.Time, h wire.DataHeader, off int) {
+func (c *Conn) noteGap(now mono.Time, h wire.DataHeader, off, payload int) {
 	if off < c.rcv.buf.span {
+		c.noteData(now, RecRcvFill, 0, h, payload)
 		c.rcv.order.late(c.rcv.buf.span-1-off, h.Rexmit, &c.stats)
 		c.rcv.loss.remove(h.Seq)
 		return
@@ -126,18 +130,20 @@ func (c *Conn) noteGap(now mono.Time, h wire.DataHeader, off int) {
 	c.rcv.loss.countDown()
 	c.rcv.order.ahead(off == c.rcv.buf.span)
 	if off > c.rcv.buf.span {
+		c.noteMissing(now, c.rcv.buf.end(), h.Seq.Prev(), h)
 		c.gap(now, c.rcv.buf.end(), h.Seq.Prev())
 	}
 }
 
 // open decrypts b in place and returns what goes into the ring: b, or a
 // tombstone if it cannot be read. Either way it counts as received.
-func (c *Conn) open(b *dgram.Buf, h wire.DataHeader, payload int) *dgram.Buf {
+func (c *Conn) open(now mono.Time, b *dgram.Buf, h wire.DataHeader, payload int) *dgram.Buf {
 	if c.km.open(b.Payload(), h) {
 		c.stats.recvUnique.add(payload)
 		return b
 	}
 	c.stats.undecrypt.add(payload)
+	c.noteData(now, RecRcvUndecrypt, 0, h, payload)
 	c.stats.rcvDrop.add(payload)
 	c.ep.cache.Put(b)
 	return tombstone
@@ -146,16 +152,20 @@ func (c *Conn) open(b *dgram.Buf, h wire.DataHeader, payload int) *dgram.Buf {
 // PollMessages appends the messages whose play time has come, as many as dst
 // has capacity for. The caller owns their Bufs.
 func (c *Conn) PollMessages(now mono.Time, dst []Message) []Message {
-	c.rcv.held = false
+	c.held = false
 	if !c.receiving() {
 		return dst
 	}
+	had := len(dst)
 	for c.ready(now) {
 		if len(dst) == cap(dst) {
-			c.rcv.held = true
+			c.held = true
 			break
 		}
 		dst = c.deliver(now, dst)
+	}
+	if c.rcv.rec != nil {
+		c.noteDelivered(now, dst[had:])
 	}
 	return dst
 }

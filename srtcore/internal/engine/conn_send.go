@@ -89,6 +89,7 @@ func (c *Conn) Send(now mono.Time, buf *dgram.Buf, origin mono.Time) bool {
 	c.check.mutate(now)
 	c.sndDropTooLate(now)
 	if c.snd.buf.full() {
+		c.noteWait(now, RecSndFull)
 		return false
 	}
 	wire.DataHeader{
@@ -121,7 +122,11 @@ func (c *Conn) pollData(now mono.Time, b *dgram.Batch) (more bool) {
 		if c.retransmit(now, b) {
 			continue
 		}
-		if c.snd.buf.sent == c.snd.buf.n || !c.windowOpen() {
+		if c.snd.buf.sent == c.snd.buf.n {
+			return false
+		}
+		if !c.windowOpen() {
+			c.noteWait(now, RecSndWindow)
 			return false
 		}
 		c.sendNew(now, b)

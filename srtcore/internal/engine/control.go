@@ -67,6 +67,7 @@ func (c *Conn) pollLists(now mono.Time, b *dgram.Batch) {
 	c.ctl.ackacks = c.ctl.ackacks[:0]
 	gone := c.snd.loss.gone
 	for _, r := range gone {
+		c.noteDropReq(now, r)
 		r.PutDropReq(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlDropReq}, wire.DropReqSize))
 	}
 	c.snd.loss.gone = gone[:0]
@@ -79,6 +80,9 @@ func (c *Conn) addControl(now mono.Time, b *dgram.Batch, h wire.ControlHeader, n
 	h.Dest = c.peerID
 	p := b.AddControl(wire.HeaderSize+n, c.peer, c.local)
 	h.Put(p)
+	if c.rcv.rec != nil {
+		c.noteSent(now, h)
+	}
 	c.live.said(now)
 	return p[wire.HeaderSize:]
 }

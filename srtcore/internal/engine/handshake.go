@@ -50,6 +50,7 @@ func (c *Conn) pollHandshake(now mono.Time, b *dgram.Batch) {
 	}
 	h.Put(p)
 	copy(p[wire.HeaderSize:], c.hs.message)
+	c.noteControl(now, RecHandshake, RecSent, 0, h.Timestamp)
 	c.live.said(now)
 }
 
@@ -60,6 +61,7 @@ func (c *Conn) handleHandshake(now mono.Time, h wire.ControlHeader, content []by
 		c.stats.badPackets++
 		return
 	}
+	c.noteControl(now, RecHandshake, 0, 0, h.Timestamp)
 	switch c.state {
 	case stateInduction:
 		c.handleInduction(now, &m)

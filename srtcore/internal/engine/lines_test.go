@@ -33,7 +33,7 @@ func TestVisitsTouchFewCacheLines(t *testing.T) {
 	visit := []span{
 		at(unsafe.Pointer(&c.User), 56), // peer, id, state
 		at(unsafe.Pointer(&c.ep), 64),   // live, events, asked
-		word(unsafe.Pointer(&c.rcv.held)), word(unsafe.Pointer(&c.rcv.ack.due)),
+		word(unsafe.Pointer(&c.rcv.rec)), word(unsafe.Pointer(&c.rcv.ack.due)),
 		at(unsafe.Pointer(&c.rcv.loss), 40),
 		at(unsafe.Pointer(&c.rcv.tsbpd), 32), word(unsafe.Pointer(&c.rcv.near)),
 		at(unsafe.Pointer(&c.rcv.buf), unsafe.Sizeof(c.rcv.buf)),

@@ -76,6 +76,7 @@ func (c *Conn) nakContent(now mono.Time) []byte {
 		}
 		content = wire.AppendNAKRange(content, wire.SeqRange{First: r.first, Last: r.last})
 		c.reported(now, &r.info)
+		c.noteAsked(now, r)
 	}
 	c.ep.scratch = content[:0]
 	return content

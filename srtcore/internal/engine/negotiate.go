@@ -146,6 +146,7 @@ func (c *Conn) agree(arrival mono.Time, ts wire.Timestamp, h *wire.Handshake, x 
 	c.rcv.init(c, c.initSeq)
 	c.state = stateConnected
 	c.live.init(arrival)
+	c.noteConnected(arrival)
 }
 
 func msDelay(ms uint16) time.Duration { return time.Duration(ms) * time.Millisecond }

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/weirline/weirline/srtcore/seq"
+import (
+	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/seq"
+)
 
 // resync notices that the sender has left the receive buffer behind. In a long
 // outage the sender drops what is too late; when that is more than the buffer
@@ -34,13 +37,15 @@ func (r *resync) beyond(s seq.Number) bool {
 // catchUp decides about a packet that lies off steps behind first, beyond the
 // end of the buffer. It gives up everything before it and reports true if the
 // buffer is empty and the sender will not come back.
-func (c *Conn) catchUp(s seq.Number, off int) bool {
+func (c *Conn) catchUp(now mono.Time, s seq.Number, off int) bool {
 	if c.rcv.buf.count > 0 || !c.maySkip() || off > maxFlight || !c.rcv.resync.beyond(s) {
 		return false
 	}
 	bytes := off * c.stats.avgPayload()
 	c.stats.rcvLoss.addN(off, bytes)
 	c.stats.rcvDrop.addN(off, bytes)
+	c.noteRange(now, RecRcvResync, c.rcv.buf.first, off)
 	c.rcv.buf.first = s
+	c.noteSkipped()
 	return true
 }

@@ -98,6 +98,7 @@ func (c *Conn) handleNAK(now mono.Time, content []byte) {
 		return
 	}
 	c.stats.recvNAK++
+	c.noteWanted(now, ranges)
 	if c.snd.loss.overfed(now, c.rtt.smoothed, c.snd.buf.n) {
 		return
 	}
@@ -153,9 +154,11 @@ func (c *Conn) retransmit(now mono.Time, b *dgram.Batch) bool {
 	slot := c.snd.buf.at(s.Sub(c.snd.buf.first))
 	if !c.snd.budget.spend(slot.buf.Len()) {
 		c.snd.loss.runnable = false
+		c.noteWait(now, RecSndBudget)
 		return false
 	}
 	c.snd.loss.remove(s)
+	c.noteAgain(now, s, slot)
 	// Same ciphertext, same time stamp; only R differs.
 	wire.SetRexmit(slot.buf.Header(), true)
 	payload := c.transmit(now, b, slot)

@@ -65,6 +65,7 @@ func (c *Conn) advanceTail(now mono.Time) {
 		first = s.buf.first
 	}
 	s.budget.grant(tailBurst)
+	c.noteRange(now, RecSndProbe, first, last.Sub(first)+1)
 	s.loss.add(first, last, struct{}{}, nil)
 	s.loss.runnable = true
 	s.tail.tries++

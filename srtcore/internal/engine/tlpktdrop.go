@@ -13,6 +13,9 @@ func (c *Conn) maySkip() bool {
 	return c.state == stateEnding || (c.cfg.TLPktDrop && c.tsbpdOn())
 }
 
+// DropsTooLate reports whether this side's receiver gives up what is too late.
+func (c *Conn) DropsTooLate() bool { return c.cfg.TLPktDrop && c.tsbpdOn() }
+
 // skipHole gives up the hole at the head of the buffer once the first packet
 // behind it is due (draft section 4.6). The next ACK covers it; the sender is
 // not told.
@@ -35,6 +38,7 @@ func (c *Conn) holeLen() int {
 }
 
 func (c *Conn) dropHole(now mono.Time, k int) {
+	c.noteRange(now, RecRcvDrop, c.rcv.buf.first, k)
 	for range k {
 		c.rcv.buf.pop()
 	}
@@ -56,6 +60,8 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 		c.stats.badPackets++
 		return
 	}
+	c.closeRuns(now)
+	c.noteRange(now, RecDropReq, r.First, r.Len())
 	c.rcv.begin(now)
 	last := r.Last.Sub(buf.first)
 	if c.rcv.loss.removeRange(r.First, r.Last) == 0 && last < buf.span {
@@ -67,6 +73,7 @@ func (c *Conn) handleDropReq(now mono.Time, content []byte) {
 			c.stats.rcvDrop.addN(1, c.stats.avgPayload())
 		}
 	}
+	c.noteSkipped()
 	c.rcv.ack.wake(now)
 }
 
@@ -96,6 +103,7 @@ func (c *Conn) sndDropTooLate(now mono.Time) {
 	if k == 0 {
 		return
 	}
+	c.noteSndDrop(now, k)
 	c.stats.sndDrop.addN(k, c.snd.buf.drop(k, c.ep.cache))
 	c.snd.loss.removeBefore(c.snd.buf.first)
 	c.maybeIdle(now)

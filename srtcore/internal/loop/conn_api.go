@@ -6,6 +6,7 @@ import (
 	"github.com/weirline/weirline/srtcore/internal/dgram"
 	"github.com/weirline/weirline/srtcore/internal/engine"
 	"github.com/weirline/weirline/srtcore/internal/mono"
+	"github.com/weirline/weirline/srtcore/wire"
 )
 
 // Established is closed once the connection is established; Done when it has
@@ -182,6 +183,41 @@ func (c *Conn) Stats() engine.Stats {
 	}
 	<-c.loop.done
 	return c.last
+}
+
+// Recording is the content of a connection's flight recorder.
+type Recording struct {
+	Records            []engine.Record
+	Lost               uint64    // given up before the first of them
+	Taken              mono.Time // when it was read
+	SocketID, PeerID   wire.SocketID
+	Caller, TLPktDrop  bool
+	RTT, RTTVar, Drift time.Duration
+}
+
+// Recording asks the loop for a copy of the flight recorder. It may follow the
+// end of the connection.
+func (c *Conn) Recording() Recording {
+	reply := make(chan Recording, 1)
+	if c.loop.mail.post(func() { reply <- c.recording(c.loop.now) }) {
+		return <-reply
+	}
+	<-c.loop.done
+	return c.recording(Now())
+}
+
+func (c *Conn) recording(now mono.Time) Recording {
+	if c.eng == nil {
+		return Recording{Taken: now}
+	}
+	r := Recording{
+		Taken: now, SocketID: c.eng.SocketID(), PeerID: c.eng.PeerSocketID(), Caller: c.family == nil,
+		TLPktDrop: c.eng.DropsTooLate(),
+	}
+	r.Records, r.Lost = c.eng.Records(now)
+	s := c.eng.Stats(now)
+	r.RTT, r.RTTVar, r.Drift = s.RTT, s.RTTVar, s.Drift
+	return r
 }
 
 func (c *Conn) snapshot() engine.Stats {
