@@ -88,6 +88,19 @@ func (e *SRT) Warnings() []string { return e.target.Warnings }
 // Traits implements End.
 func (e *SRT) Traits() Traits { return Traits{Listens: e.Listens(), Again: e.again} }
 
+// TraceRecords is how many records the flight recorder of a connection keeps if
+// its URL says nothing else: 128 KiB, as far as there is something to record.
+const TraceRecords = 4096
+
+// recording is the target with a flight recorder.
+func (e *SRT) recording() *srtcore.Target {
+	t := *e.target
+	if t.Config.TraceRecords == 0 {
+		t.Config.TraceRecords = TraceRecords
+	}
+	return &t
+}
+
 // Listen implements Binder.
 func (e *SRT) Listen(ctx context.Context) error {
 	if !e.Listens() {
@@ -98,7 +111,7 @@ func (e *SRT) Listen(ctx context.Context) error {
 	if e.ln != nil {
 		return nil
 	}
-	ln, err := e.target.Listen(ctx)
+	ln, err := e.recording().Listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,7 +152,7 @@ func (e *SRT) Close() error {
 // open dials, or waits for the next caller.
 func (e *SRT) open(ctx context.Context) (*srtcore.Conn, error) {
 	if !e.Listens() {
-		return e.target.Dial(ctx)
+		return e.recording().Dial(ctx)
 	}
 	if err := e.Listen(ctx); err != nil {
 		return nil, err

@@ -57,6 +57,7 @@ func rootCommand() *cobra.Command {
 		exitCodesTopic(),
 		manCommand(),
 		checkConfigCommand(),
+		traceCommand(),
 		topCommand(),
 		ctlCommand(),
 		execCommand(),

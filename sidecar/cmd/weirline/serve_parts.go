@@ -7,6 +7,7 @@ import (
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/mpegts"
 	"github.com/weirline/weirline/sidecar/route"
+	"github.com/weirline/weirline/sidecar/trace"
 	"github.com/weirline/weirline/srtcore"
 )
 
@@ -22,4 +23,4 @@ func readHealth(health any) (control.TSHealth, bool) {
 	}, ok
 }
 
-var writeTrace func(c *srtcore.Conn, format string, w io.Writer) error
+func writeTrace(c *srtcore.Conn, format string, w io.Writer) error { return trace.Write(c, format, w) }
