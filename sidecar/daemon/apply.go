@@ -177,11 +177,7 @@ func (d *Daemon) AddRoute(cfg config.Route) error {
 	d.mu.Lock()
 	closed := d.closed
 	exists := slices.ContainsFunc(d.routes, func(r *running) bool { return r.cfg.Name == cfg.Name })
-	trial := *d.cfg
-	trial.Routes = nil
-	for _, r := range d.routes {
-		trial.Routes = append(trial.Routes, r.cfg)
-	}
+	trial := d.asItIs()
 	d.mu.Unlock()
 	switch {
 	case closed:
@@ -233,8 +229,42 @@ func (d *Daemon) RemoveRoute(name string) error {
 
 func noRoute(name string) error { return fmt.Errorf("route %q: %w", name, control.ErrNotFound) }
 
+// asItIs is the configuration of what runs, with what was added since. It is
+// called with the lock held.
+func (d *Daemon) asItIs() config.Config {
+	c := *d.cfg
+	c.Routes = nil
+	for _, r := range d.routes {
+		cfg := r.cfg
+		cfg.Outputs = append(slices.Clone(cfg.Outputs), r.additions()...)
+		c.Routes = append(c.Routes, cfg)
+	}
+	return c
+}
+
+// vet refuses an output that is not valid, or wants what another end has.
+func (d *Daemon) vet(name string, o config.Output) error {
+	d.mu.Lock()
+	trial := d.asItIs()
+	d.mu.Unlock()
+	i := slices.IndexFunc(trial.Routes, func(r config.Route) bool { return r.Name == name })
+	if i < 0 {
+		return noRoute(name)
+	}
+	trial.Routes[i].Outputs = append(trial.Routes[i].Outputs, o)
+	if err := trial.Validate(); err != nil {
+		return fmt.Errorf("%w: %w", control.ErrInvalid, err)
+	}
+	return nil
+}
+
 // AddOutput implements control.Daemon.
 func (d *Daemon) AddOutput(name string, o config.Output) (string, error) {
+	d.change.Lock()
+	defer d.change.Unlock()
+	if err := d.vet(name, o); err != nil {
+		return "", err
+	}
 	r := d.running(name)
 	if r == nil {
 		return "", noRoute(name)
@@ -252,6 +282,7 @@ func (d *Daemon) AddOutput(name string, o config.Output) (string, error) {
 		e.Close()
 		return "", fmt.Errorf("%w: %w", control.ErrConflict, err)
 	}
+	r.added(id, &o)
 	d.event(control.Event{Level: "info", Route: name, Kind: "added", Text: "output " + id + " added: " + e.URL()})
 	return id, nil
 }
@@ -265,6 +296,7 @@ func (d *Daemon) RemoveOutput(name, id string) error {
 	if rt := r.current(); rt == nil || !rt.RemoveOutput(id) {
 		return fmt.Errorf("output %q of route %q: %w", id, name, control.ErrNotFound)
 	}
+	r.added(id, nil)
 	d.event(control.Event{Level: "info", Route: name, Kind: "removed", Text: "output " + id + " removed"})
 	return nil
 }

@@ -17,9 +17,11 @@ import (
 // message, those that are slow are disconnected, and the counters of each are
 // what it got.
 func TestFanout(t *testing.T) {
-	steady, seconds := 178, 6
+	// One that reads nothing still acknowledges the first 290 messages: its buffers
+	// hold them. So much later it is slow, and slow-after later gone.
+	steady, seconds := 178, 7
 	if testing.Short() || raceEnabled {
-		steady, seconds = 60, 3
+		steady = 60
 	}
 	const perSecond, slow = 100, 2
 	n := perSecond * seconds

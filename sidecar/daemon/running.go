@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,9 +27,10 @@ type running struct {
 	first  sync.Once
 
 	mu    sync.Mutex
-	route *route.Route // nil: none could be made yet
-	why   error        // it is not running
-	since time.Time    // of why
+	route *route.Route             // nil: none could be made yet
+	extra map[string]config.Output // added to route since, by id
+	why   error                    // it is not running
+	since time.Time                // of why
 }
 
 // launch starts a route.
@@ -98,9 +101,29 @@ func (r *running) once(ctx context.Context) error {
 		return err
 	}
 	r.mu.Lock()
-	r.route = rt
+	r.route, r.extra = rt, nil
 	r.mu.Unlock()
 	return rt.Run(ctx)
+}
+
+// added notes an output of the route that runs; nil: it was removed.
+func (r *running) added(id string, o *config.Output) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if o == nil {
+		delete(r.extra, id)
+		return
+	}
+	if r.extra == nil {
+		r.extra = map[string]config.Output{}
+	}
+	r.extra[id] = *o
+}
+
+func (r *running) additions() []config.Output {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Collect(maps.Values(r.extra))
 }
 
 func (r *running) current() *route.Route {
@@ -163,6 +186,9 @@ func (d *Daemon) build(cfg config.Route, bound func()) (*route.Route, error) {
 			return nil, err
 		}
 		outputs = append(outputs, e)
+	}
+	for _, s := range sources {
+		endpoint.FitMessages(s, outputs...)
 	}
 	return route.New(route.Config{
 		Name: cfg.Name, Source: sources[0], Spares: sources[1:], Outputs: outputs, Log: d.log, Standing: true, OnBound: bound,

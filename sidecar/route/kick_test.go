@@ -75,7 +75,10 @@ func TestAKickedEndThatDialsConnectsAgain(t *testing.T) {
 	}
 	out.answers <- nil
 	in := feed(src)
-	waitFor(t, func() bool { return len(r.ids()) == 2 && r.ids()[0] != old[0] && r.ids()[1] != old[1] })
+	waitFor(t, func() bool {
+		now := r.ids()
+		return len(now) == 2 && now[0] != old[0] && now[1] != old[1]
+	})
 	in <- "1"
 	out.wait(t, 1, "1")
 	if e := r.Snapshot().Outputs[0].Error; e != errKicked.Error() {
