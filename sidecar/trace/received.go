@@ -124,6 +124,7 @@ func (v *received) finish(out *Report) Counts {
 		g.Cause = v.cause(g)
 		v.count(g)
 	}
+	v.extra = slices.DeleteFunc(v.extra, v.explained)
 	for _, g := range v.extra {
 		if g.Cause != LateDelivery {
 			g.Lost = g.Packets
@@ -136,6 +137,20 @@ func (v *received) finish(out *Report) Counts {
 		out.Gaps = append(out.Gaps, g.Gap)
 	}
 	return v.sum
+}
+
+// explained takes from late messages those that had come late; what is left was
+// delivered late.
+func (v *received) explained(late *gap) bool {
+	if late.Cause != LateDelivery {
+		return false
+	}
+	v.gaps.overlaps(srtcore.TraceRecord{Seq: late.First, Count: late.Packets}, func(g *gap, n int) {
+		if g.spare < 0 {
+			late.Packets -= n
+		}
+	})
+	return late.Packets <= 0
 }
 
 // roundTrip is what a repair takes at least.
