@@ -12,7 +12,7 @@ import (
 const stopping = "The daemon is stopping."
 
 // errStopping refuses what begins when no more is wanted.
-var errStopping = errors.New(stopping)
+var errStopping = errors.New("the daemon is stopping")
 
 // untilEnding ends with parent, and when no more is wanted.
 func (h *Handler) untilEnding(parent context.Context) (context.Context, context.CancelFunc) {
