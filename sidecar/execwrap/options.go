@@ -110,7 +110,7 @@ func (w *rewriter) convertDelay(s setting, k kind, of string) (string, bool, err
 			w.note("%s=%s of %s is %v: FFmpeg counts in microseconds", s.name, s.value, of, d)
 		}
 	}
-	return strconv.FormatInt(d.Milliseconds(), 10), true, nil
+	return strconv.FormatInt(d.Milliseconds(), 10) + "ms", true, nil
 }
 
 // parseDelay reads microseconds, or a time with a unit of its own.

@@ -63,23 +63,32 @@ type Options struct {
 	Passphrase string        // of addresses without one
 }
 
-// Serve begins to serve the addresses of a plan. Each is checked first.
-func (s *Sidecar) Serve(addresses []string, o Options) error {
-	for i, a := range addresses {
-		if !o.Reconnect {
-			a += "&reconnect=0"
-		}
-		addresses[i] = a
+// Check says what is wrong with the addresses of a plan.
+func Check(addresses []string, o Options) error {
+	for _, a := range addresses {
 		if _, err := parse(a, o.Passphrase); err != nil {
 			return fmt.Errorf("%s: %w", shown(a), err)
 		}
 	}
-	s.ends = addresses
+	return nil
+}
+
+// Serve begins to serve the addresses of a plan. Each is checked first.
+func (s *Sidecar) Serve(addresses []string, o Options) error {
+	if err := Check(addresses, o); err != nil {
+		return err
+	}
+	for _, a := range addresses {
+		if !o.Reconnect {
+			a += "&reconnect=0"
+		}
+		s.ends = append(s.ends, a)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ending, end := context.WithCancel(ctx)
 	s.cancel, s.ending = cancel, end
 	s.handler = ingest.Handler{
-		Target: s.target, AwaitCaller: true, Ending: ending, Ended: s.ended, GiveUp: o.GiveUp, Log: o.Log, Register: s.register,
+		Target: s.target, AwaitCaller: true, Retire: ending.Done(), Ending: ending, Ended: s.ended, GiveUp: o.GiveUp, Log: o.Log, Register: s.register,
 		Parse: func(raw string) (ingest.End, error) { return parse(raw, o.Passphrase) },
 	}
 	go func() { s.served <- s.handler.Serve(ctx, s.ln) }()
@@ -127,7 +136,7 @@ func (s *Sidecar) ended(o ingest.Outcome) {
 	s.errs = append(s.errs, o.Err)
 }
 
-// Routes says how the streams stand.
+// Routes says how the streams stand, in the order in which they began.
 func (s *Sidecar) Routes() (all []route.Snapshot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

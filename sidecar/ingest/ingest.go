@@ -59,8 +59,8 @@ type Handler struct {
 	// AwaitCaller has a client that sends to a listening end, and can wait, wait
 	// for the first caller; otherwise what it sends is dropped until one comes.
 	AwaitCaller bool
-	// Ending, if not nil, ends before Serve's context: then nothing new is
-	// taken, what is received comes to its end, and what was sent is delivered.
+	// Ending, if not nil, ends when nobody wants to receive any more: what is
+	// received comes to its end, and what was sent is still delivered.
 	Ending context.Context
 	// Ended, if not nil, is told how each request ended.
 	Ended func(Outcome)

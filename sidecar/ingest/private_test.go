@@ -32,7 +32,7 @@ func private(t *testing.T, f *fakeEnd, change func(*Handler)) (url string, end c
 			}
 			return "srt://h:1", nil
 		},
-		AwaitCaller: true, Ending: ending, Ended: func(o Outcome) { outcomes <- o },
+		AwaitCaller: true, Ending: ending, Retire: ending.Done(), Ended: func(o Outcome) { outcomes <- o },
 	}
 	if change != nil {
 		change(h)

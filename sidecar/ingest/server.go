@@ -41,9 +41,11 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		}()
 	}
 	stopped := make(chan error, 1)
-	ending, cancel := h.untilEnding(ctx)
-	defer cancel()
-	stop := context.AfterFunc(ending, func() { stopped <- shutdown(ctx, srv) })
+	stop := context.AfterFunc(ctx, func() {
+		wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
+		defer cancel()
+		stopped <- srv.Shutdown(wait)
+	})
 	err := srv.Serve(h.inflow.Listener(ln))
 	if !errors.Is(err, http.ErrServerClosed) {
 		stop()
@@ -60,15 +62,4 @@ func (h *Handler) Serve(ctx context.Context, ln net.Listener) error {
 		err = <-stopped // told to stop while it waited for the last requests
 	}
 	return err
-}
-
-// shutdown waits for the running requests: until their own end while ctx lasts,
-// then until they have stopped.
-func shutdown(ctx context.Context, srv *http.Server) error {
-	if err := srv.Shutdown(ctx); ctx.Err() == nil {
-		return err
-	}
-	wait, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
-	defer cancel()
-	return srv.Shutdown(wait)
 }

@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,7 +14,6 @@ import (
 
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/execwrap"
-	"github.com/weirline/weirline/sidecar/route"
 )
 
 type execOptions struct {
@@ -85,12 +84,12 @@ weirline help exit-codes. Signals are handed on; Ctrl-C goes to both at once.`,
 }
 
 func execute(cmd *cobra.Command, argv []string, o execOptions) error {
-	if o.print {
-		return printPlan(cmd, argv)
-	}
 	opts, err := o.sidecar()
 	if err != nil {
 		return coded(err)
+	}
+	if o.print {
+		return printPlan(cmd, argv, opts)
 	}
 	s, err := execwrap.Listen()
 	if err != nil {
@@ -142,7 +141,7 @@ func (o execOptions) run(s *execwrap.Sidecar, argv []string, opts execwrap.Optio
 	stop, err := o.startStats(s)
 	if err != nil {
 		s.Close(context.Background(), 0)
-		return codeOf(err), err
+		return codeIn(coded(err)), err
 	}
 	signals := execwrap.Catch()
 	defer signals.Release()
@@ -160,6 +159,13 @@ func (o execOptions) run(s *execwrap.Sidecar, argv []string, opts execwrap.Optio
 	return code, nil
 }
 
+// codeIn is the exit code that a coded error carries.
+func codeIn(err error) int {
+	var c exitError
+	errors.As(err, &c)
+	return c.code
+}
+
 func (o execOptions) remark(notes []string) {
 	if o.quiet {
 		return
@@ -170,8 +176,11 @@ func (o execOptions) remark(notes []string) {
 }
 
 // printPlan shows the command line without running anything.
-func printPlan(cmd *cobra.Command, argv []string) error {
+func printPlan(cmd *cobra.Command, argv []string, opts execwrap.Options) error {
 	plan, err := execwrap.Rewrite(argv, func(i int) string { return fmt.Sprintf("http://weirline@127.0.0.1:PORT/SECRET/%d", i) })
+	if err == nil {
+		err = execwrap.Check(plan.Addresses, opts)
+	}
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
@@ -215,9 +224,7 @@ func (o execOptions) startStats(s *execwrap.Sidecar) (stop func(), err error) {
 		return nil, exitError{exitUsage, err}
 	}
 	end := every(o.interval, func() {
-		all := s.Routes()
-		slices.SortFunc(all, func(a, b route.Snapshot) int { return strings.Compare(a.Name, b.Name) })
-		for _, r := range all {
+		for _, r := range s.Routes() {
 			w.Write(r)
 		}
 	})

@@ -17,6 +17,7 @@ func TestSecretIn(t *testing.T) {
 		{[]string{"relay", "srt://h:1?passphrase=0123456789&latency=5", "-"}, []string{"", "0123456789", ""}},
 		{[]string{"srt://h:1?latency=5&passphrase=0123456789"}, []string{"0123456789"}},
 		{[]string{"--passphrase", "0123456789"}, []string{"", "0123456789"}},
+		{[]string{"exec", "ffmpeg", "-passphrase", "0123456789", "srt://h:1"}, []string{"", "", "", "0123456789", ""}},
 		{[]string{"--passphrase=0123456789"}, []string{"0123456789"}},
 		{[]string{"--passphrase-file", "/run/secret"}, []string{"", ""}},
 	}
