@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -28,7 +29,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// raw runs a server that says these bytes to everybody and then nothing.
+// raw runs a server that answers everybody with these bytes and then says nothing.
 func raw(t *testing.T, text string) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +44,11 @@ func raw(t *testing.T, text string) string {
 				return
 			}
 			t.Cleanup(func() { c.Close() })
-			io.WriteString(c, text)
+			go func() {
+				if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+					io.WriteString(c, text)
+				}
+			}()
 		}
 	}()
 	return "http://" + ln.Addr().String()
