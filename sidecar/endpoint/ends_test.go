@@ -250,12 +250,30 @@ func TestJudge(t *testing.T) {
 		{&net.DNSError{IsNotFound: true}, NotFound, false},
 		{&net.OpError{Err: syscall.EADDRINUSE}, Busy, true},
 		{syscall.EHOSTUNREACH, Timeout, false},
+		{&net.DNSError{IsTemporary: true}, Timeout, false},
+		{&net.OpError{Err: syscall.ECONNREFUSED}, Refused, false},
+		{&net.OpError{Err: syscall.ENOENT}, NotFound, false},
+		{&net.OpError{Err: syscall.ECONNRESET}, Lost, false},
+		{syscall.EPIPE, Lost, false},
+		{errGaveWay, Lost, false},
+		{errReplaced, Lost, false},
+		{syscall.EMSGSIZE, Other, false},
+		{syscall.EMFILE, Full, false},
+		{syscall.EADDRNOTAVAIL, Other, true},
+		{&InterfaceError{"x"}, NotFound, false},
+		{fileError("write", "/a", &os.PathError{Err: syscall.EDQUOT}), Full, false},
+		{fileError("write", "/a", syscall.EROFS), Other, true},
+		{fileError("read", "/a", syscall.EIO), Other, false},
+		{&StatusError{302}, Refused, true},
+		{&StatusError{600}, Other, false},
 		{os.ErrPermission, Other, true},
 		{io.ErrUnexpectedEOF, Lost, false},
 		{errors.New("something"), Other, false},
 	} {
 		if f := Judge(c.err); f.Kind != c.kind || f.Final != c.final {
 			t.Errorf("%v: %+v, want kind %d, final %v", c.err, f, c.kind, c.final)
+		} else if _, said := errors.AsType[*srtcore.RejectError](c.err); !said && f.Advice == "" {
+			t.Errorf("%v: no advice", c.err)
 		}
 	}
 }

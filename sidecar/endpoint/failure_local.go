@@ -74,7 +74,7 @@ func judgeTLS(err error) (Failure, bool) {
 		return Failure{Refused, true, "The server's certificate is for another name: write the one that it is for."}, true
 	case unknown, invalid, verify:
 		return Failure{Refused, true, "The server's certificate is not trusted here: renew it, or add its authority to the system's."}, true
-	case plain:
+	case plain, errors.Is(err, http.ErrSchemeMismatch):
 		return Failure{Refused, true, "The server does not speak TLS at that port: write http:// or another port."}, true
 	case alert:
 		return Failure{Refused, true, "The server refuses the TLS connection; its log says why."}, true

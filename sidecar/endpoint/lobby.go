@@ -149,7 +149,6 @@ func (l *lobby) take() (*guest, error) {
 	g := l.ready[0]
 	l.ready = slices.Delete(l.ready, 0, 1)
 	l.inside = g
-	g.enterAt(time.Now())
 	l.review()
 	return g, nil
 }
@@ -188,9 +187,9 @@ type guest struct {
 	kind  firstBytes
 
 	mu       sync.Mutex
-	reading  time.Time // since when a Read waits; zero: none does
-	got      int       // bytes since mark
-	mark     time.Time // when a whole packet had come last
+	reading  time.Time     // since when a Read waits; zero: none does
+	waited   time.Duration // how long Reads have waited since a packet's worth had come
+	got      int           // bytes since then
 	replaced bool
 }
 
@@ -219,22 +218,12 @@ func (g *guest) greet() {
 func (g *guest) garbage() bool { return g.kind == noStream }
 func (g *guest) stream() bool  { return g.kind == someStream }
 
-func (g *guest) enterAt(now time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mark = now
-}
-
-// silent reports whether we have been waiting for it. A writer that we do not read
-// from cannot send.
+// silent reports whether we have waited for it too long. A writer that we do not
+// read from cannot send.
 func (g *guest) silent(now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	since := g.mark
-	if g.reading.After(since) {
-		since = g.reading
-	}
-	return !g.reading.IsZero() && now.Sub(since) >= streamSilence
+	return !g.reading.IsZero() && g.waited+now.Sub(g.reading) >= streamSilence
 }
 
 func (g *guest) giveWay() {
@@ -251,20 +240,25 @@ func (g *guest) Read(b []byte) (int, error) {
 		g.first = g.first[n:]
 		return n, nil
 	}
-	g.mu.Lock()
-	g.reading = time.Now()
-	g.mu.Unlock()
+	g.wait(time.Now())
 	n, err := g.Conn.Read(b)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.waited += time.Since(g.reading)
 	g.reading = time.Time{}
 	if g.got += n; g.got >= mpegts.PacketSize {
-		g.got, g.mark = 0, time.Now()
+		g.got, g.waited = 0, 0
 	}
 	if err != nil && g.replaced {
 		err = errGaveWay
 	}
 	return n, err
+}
+
+func (g *guest) wait(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.reading = now
 }
 
 // Close implements io.Closer.

@@ -36,6 +36,7 @@ type Health struct {
 	ccErrors  uint64
 	untracked uint64 // packets of PIDs beyond those that are watched
 	at        time.Time
+	rolled    time.Time // when the windows were looked at last
 }
 
 // NewHealth returns a Health that has seen nothing. now is read only by
@@ -56,8 +57,11 @@ func (h *Health) Feed(msgs [][]byte, at time.Time) {
 		h.rates.bytes += uint64(len(m))
 		h.message(m)
 	}
-	h.rates.roll(at)
-	h.pids.roll(at)
+	if at.Sub(h.rolled) >= window/20 {
+		h.rolled = at
+		h.rates.roll(at)
+		h.pids.roll(at)
+	}
 }
 
 // packet takes one packet whose sync byte is right.

@@ -223,6 +223,19 @@ func BenchmarkHealth(b *testing.B) {
 	measure(b, packets, func() { at = at.Add(time.Second); h.Feed(msgs, at) })
 }
 
+// BenchmarkHealthByMessage feeds one message at a time.
+func BenchmarkHealthByMessage(b *testing.B) {
+	msgs := cut(frames(b, 250), 1316)
+	packets := len(frames(b, 250)) / PacketSize
+	h, at := NewHealth(time.Now), epoch
+	measure(b, packets, func() {
+		for i := range msgs {
+			at = at.Add(10 * time.Millisecond)
+			h.Feed(msgs[i:i+1], at)
+		}
+	})
+}
+
 func BenchmarkHealthOfOtherPayload(b *testing.B) {
 	msgs := cut(noise(len(frames(b, 250))), 1316)
 	h, at := NewHealth(time.Now), epoch

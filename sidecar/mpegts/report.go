@@ -23,6 +23,8 @@ type Report struct {
 	TableErrors      uint64 `json:"tableErrors"`     // PAT and PMT sections that cannot be read
 	ClockErrors      uint64 `json:"clockErrors"`     // PCRs that do not follow the one before
 
+	UntrackedPackets uint64 `json:"untrackedPackets,omitempty"` // of PIDs beyond the 255 that are watched
+
 	PATPresent bool `json:"patPresent"` // one came within the last two seconds
 	PMTPresent bool `json:"pmtPresent"` // of every program
 	// Ages are of the last one of each kind, of the program whose is oldest;
@@ -84,6 +86,7 @@ func (h *Health) Report() Report {
 		Format: h.format, Packets: h.packets,
 		SyncLosses: h.hunt.losses, StrayBytes: h.hunt.stray,
 		ContinuityErrors: h.ccErrors, TransportErrors: h.tei, TableErrors: h.tables.bad,
+		UntrackedPackets: h.untracked,
 	}
 	if now.Sub(h.at) < silence {
 		r.Bitrate = h.rates.bps

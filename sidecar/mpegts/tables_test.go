@@ -141,8 +141,8 @@ func TestManyPIDsAreBounded(t *testing.T) {
 	for pid := range uint16(2000) {
 		h.Feed([][]byte{packet(pid+1, 0, false, nil, []byte{1})}, epoch)
 	}
-	if r := h.Report(); len(r.PIDs) > maxPIDs || r.Packets != 2000 {
-		t.Errorf("%d PIDs, %d packets", len(r.PIDs), r.Packets)
+	if r := h.Report(); len(r.PIDs) > maxPIDs || r.Packets != 2000 || r.UntrackedPackets != 2001-maxPIDs {
+		t.Errorf("%d PIDs, %d packets, %d untracked", len(r.PIDs), r.Packets, r.UntrackedPackets)
 	}
 }
 

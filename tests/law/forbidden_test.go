@@ -15,6 +15,7 @@ var clockCalls = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc"
 var timeless = []string{
 	"srtcore/seq", "srtcore/wire", "srtcore/internal/mono", "srtcore/internal/dgram",
 	"srtcore/internal/crypt", "srtcore/internal/engine", "srtcore/internal/udp", "srtcore/internal/sim",
+	"sidecar/mpegts", "sidecar/hub",
 }
 
 // checkClock finds clock readers where the time is an argument.
