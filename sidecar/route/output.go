@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
 	"github.com/weirline/weirline/sidecar/hub"
-	"github.com/weirline/weirline/sidecar/mpegts"
 )
 
 // output is one output end. A dialling one has one queue that outlives its
@@ -44,14 +42,9 @@ func newOutput(r *Route, e endpoint.SinkEnd) *output {
 	return o
 }
 
-// join returns a queue. After a loss it goes on where a decoder can begin; a file
-// takes what comes, since whoever repairs it wants all there is.
+// join returns a queue, which goes on after a loss as the end wants it.
 func (o *output) join() *hub.Reader {
-	opt := hub.Options{Limit: o.r.cfg.Queue, Room: o.room}
-	if url := o.sink.URL(); url != "-" && !strings.HasPrefix(url, "file:") {
-		opt.Cut = mpegts.CutPoint
-	}
-	return o.r.hub.JoinWith(opt)
+	return o.r.hub.JoinWith(hub.Options{Limit: o.r.cfg.Queue, Room: o.room, Cut: endpoint.Cut(o.sink)})
 }
 
 func (o *output) markSeen() { o.once.Do(func() { close(o.seen) }) }

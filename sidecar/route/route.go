@@ -4,7 +4,7 @@
 //
 // Lives here: Route, its states, the back-off, fail-over between sources, the
 // Snapshot that everything that shows a route reads.
-// May import: endpoint, hub, mpegts for its cut points, log/slog; srtcore for the type of its counters.
+// May import: endpoint, hub, log/slog; srtcore for the type of its counters.
 // Never: net, net/http, ingest, control.
 package route
 
