@@ -17,8 +17,10 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/srtcore/seq"
 )
 
 // Format is how a trace is written.
@@ -92,6 +94,12 @@ func WriteJSON(w io.Writer, t srtcore.Trace) error {
 // maxSaved bounds what Read takes: several times the largest recorder.
 const maxSaved = 64 << 20
 
+// Bounds of what a recorder writes.
+const (
+	maxCount = 1 << 30 // numbers
+	maxAge   = 1000 * 24 * time.Hour
+)
+
 // Read reads what WriteJSON wrote.
 func Read(r io.Reader) (srtcore.Trace, error) {
 	in := bufio.NewReader(io.LimitReader(r, maxSaved+1))
@@ -115,6 +123,11 @@ func Read(r io.Reader) (srtcore.Trace, error) {
 		return s.Trace, errors.New("not a trace: JSON of another kind; allowed is what `weirline trace --format json` has saved")
 	case len(s.Trace.Records) == 0:
 		return s.Trace, ErrNothing
+	}
+	for i, r := range s.Trace.Records {
+		if r.Seq > seq.Max || r.Count < 0 || r.Count > maxCount || r.Size < 0 || r.Size > 1<<16 || r.At < 0 || r.At > maxAge {
+			return s.Trace, fmt.Errorf("not a trace: record %d cannot be: seq %d, count %d, size %d, at %v", i+1, r.Seq, r.Count, r.Size, r.At)
+		}
 	}
 	return s.Trace, nil
 }

@@ -24,7 +24,7 @@ func receivedText(g *gap, t *srtcore.Trace, rtt time.Duration) string {
 	var s []string
 	s = append(s, fmt.Sprintf("%s missing when the next one came, %s after the one before.", many(g.Packets, "packet"), ms(g.silence)))
 	if g.Asked > 0 {
-		s = append(s, fmt.Sprintf("Asked for %s, first after %s.", times(g.Asked), ms(g.asked-g.at)))
+		s = append(s, fmt.Sprintf("Asked for %s, first %s.", times(g.Asked), soon(g.asked-g.at)))
 	}
 	if g.Reordered > 0 {
 		s = append(s, fmt.Sprintf("%s came by itself, out of order, within %s.", many(g.Reordered, "packet"), ms(g.filled-g.at)))
@@ -43,6 +43,13 @@ func intime(spare time.Duration) string {
 		return fmt.Sprintf("and was played up to %s late", ms(-spare))
 	}
 	return fmt.Sprintf("the latest %s before its time", ms(spare))
+}
+
+func soon(d time.Duration) string {
+	if d < time.Millisecond {
+		return "at once"
+	}
+	return "after " + ms(d)
 }
 
 func times(n int) string {
