@@ -262,7 +262,7 @@ static int run_idle(int argc, char **argv) {
         GstElement *sink = make(argv[3]), *src = make(argv[2]);
         set_uri(sink, "127.0.0.1", port + 2 * i, TRUE);
         set_uri(src, "127.0.0.1", port + 2 * i + 1, TRUE);
-        if (!has(src, "uri")) g_object_set(src, "is-live", TRUE, "do-timestamp", TRUE, "format", GST_FORMAT_TIME, "sizetype", 2, "sizemax", 188, "datarate", 1880, NULL);
+        if (!has(src, "uri")) g_object_set(src, "is-live", TRUE, "sync", TRUE, "format", GST_FORMAT_TIME, "sizetype", 2, "sizemax", 188, "datarate", 1880, NULL);
         g_object_set(sink, "sync", FALSE, "async", FALSE, NULL);
         join(2 * i, feeder(), sink);
         join(2 * i + 1, src, counter(2 * i + 1));
