@@ -84,6 +84,8 @@ func measure(t srtcore.Trace, s srtcore.Stats, sender bool) *Report {
 	r.again = min((twice+priorLosses*r.Loss)/(lost+priorLosses), 1)
 	if d := active(t.Records); d > 0 {
 		r.Seconds = d.Seconds()
+	}
+	if r.Seconds > 0 {
 		r.Mbps = float64(bytes) * 8 / 1e6 / r.Seconds
 	}
 	delays := oneWay(t.Records)

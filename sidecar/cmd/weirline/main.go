@@ -58,6 +58,7 @@ func rootCommand() *cobra.Command {
 		manCommand(),
 		checkConfigCommand(),
 		traceCommand(),
+		probeCommand(),
 		topCommand(),
 		ctlCommand(),
 		execCommand(),

@@ -11,7 +11,7 @@ import (
 // recorder is the flight recorder of a connection: what was said and decided
 // lately. Undisturbed data costs nothing: its packets are not noted one by one
 // but as runs, which what the buffers know anyway tells whenever something else
-// is noted (decision 0017).
+// is noted (decision 0018).
 //
 // Records stand in chunks that are made when needed and used again once they are
 // older than recordTime, or when there are as many as allowed. So memory follows
