@@ -300,11 +300,12 @@ func (c *Conn) end(err error) {
 	c.tell()
 }
 
-// finish ends both queues and drops what was not sent.
+// finish ends both queues and drops what was not sent. The outbox goes first: who
+// has read the end writes in vain.
 func (c *Conn) finish(err error) {
 	c.cause = err
-	c.in.finish(err)
 	c.out.finish(err)
+	c.in.finish(err)
 	c.dropUnsent()
 	c.unacked.Store(0)
 	c.loop.wakes = append(c.loop.wakes, c)
@@ -324,8 +325,8 @@ func (c *Conn) dropUnsent() {
 func (c *Conn) fail(err error) {
 	c.gone = true
 	c.cause = err
-	c.in.finish(err)
 	c.out.finish(err)
+	c.in.finish(err)
 	close(c.done)
 	c.tell()
 }
