@@ -36,8 +36,10 @@ func newViewer(t *testing.T, url string) viewer {
 }
 
 // size is how much it has so far.
-func (v viewer) size() int64 {
-	st, err := os.Stat(v.file)
+func (v viewer) size() int64 { return sizeOf(v.file) }
+
+func sizeOf(file string) int64 {
+	st, err := os.Stat(file)
 	if err != nil {
 		return 0
 	}

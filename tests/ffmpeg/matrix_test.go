@@ -62,7 +62,12 @@ func sendWell(t *testing.T, h hop) {
 	}
 	wantCode(t, s.encoder(t, bench.short, local), 0)
 	if h.name != "pipe" {
-		time.Sleep(500 * time.Millisecond) // a relay does not see the end of an encoder as its own
+		// A relay does not see the end of an encoder as its own.
+		eventually(t, "media goes on coming", func() bool {
+			before := got.bytes()
+			time.Sleep(500 * time.Millisecond)
+			return got.bytes() == before
+		})
 	}
 	s.ends(t, h, 0)
 	framesOf(t, got.file()).wantAll(t, "received", framesOfClip(t, bench.short))
@@ -213,14 +218,14 @@ func receiveDying(t *testing.T, h hop) {
 	p, file := s.recorder(t, local)
 	waitBound(t, "udp", port)
 	sender := liveSender(t, port)
-	time.Sleep(2500 * time.Millisecond)
+	eventually(t, "hardly anything is recorded", func() bool { return sizeOf(file) > 250000 })
 	sender.kill()
 	p.wantRunning(2 * time.Second)
 	if code := s.stop(); code != 0 {
 		t.Errorf("the sidecar's exit code: %d, want 0", code)
 	}
 	wantCode(t, p, 0)
-	framesOf(t, file).wantPart(t, "before", framesOfClip(t, bench.long), 0.2, 1)
+	framesOf(t, file).wantPart(t, "before", framesOfClip(t, bench.long), 0.15, 1)
 }
 
 // The sender is killed and another comes: the same ffmpeg records both.
@@ -230,7 +235,7 @@ func receiveReturning(t *testing.T, h hop) {
 	p, file := s.recorder(t, local)
 	waitBound(t, "udp", port)
 	sender := liveSender(t, port)
-	time.Sleep(2500 * time.Millisecond)
+	eventually(t, "hardly anything is recorded", func() bool { return sizeOf(file) > 250000 })
 	sender.kill()
 	p.wantRunning(500 * time.Millisecond)
 	send(t, "srt://127.0.0.1:"+port, bench.short, 2).done()
@@ -242,6 +247,6 @@ func receiveReturning(t *testing.T, h hop) {
 	for stream, list := range framesOfClip(t, bench.long) {
 		both[stream] = append(append(both[stream], list[:len(list)*4/5]...), framesOfClip(t, bench.short)[stream]...)
 	}
-	got.wantPart(t, "both", both, 0.35, 1)
+	got.wantPart(t, "both", both, 0.3, 1)
 	got.wantEnd(t, "the second", framesOfClip(t, bench.short))
 }
