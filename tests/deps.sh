@@ -34,6 +34,7 @@ need libgstreamer-plugins-base1.0-dev pkg-config --exists gstreamer-app-1.0
 for lib in avcodec avdevice avfilter avformat swresample swscale avutil; do
 	need "lib$lib-dev" pkg-config --exists "lib$lib"
 done
+need tshark tshark --version
 need iproute2 sh -c 'command -v ip || test -x /usr/sbin/ip'
 need mmdebstrap mmdebstrap --version
 need systemd systemd-analyze --version

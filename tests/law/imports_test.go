@@ -157,6 +157,9 @@ var backward = map[string][]string{
 	"sidecar/daemon":   {"sidecar/execwrap", "sidecar/cmd"},
 	"sidecar/bench":    {"sidecar/execwrap", "sidecar/cmd"},
 	"sidecar/service":  {"sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
+	// trace and probe look at connections of their own or others' and carry none.
+	"sidecar/trace": {"sidecar/mpegts", "sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/probe", "sidecar/cmd"},
+	"sidecar/probe": {"sidecar/mpegts", "sidecar/endpoint", "sidecar/hub", "sidecar/route", "sidecar/access", "sidecar/config", "sidecar/ingest", "sidecar/control", "sidecar/daemon", "sidecar/execwrap", "sidecar/cmd"},
 	// execwrap serves a program by ingest; what it shows is shown by the command.
 	"sidecar/execwrap": {"sidecar/hub", "sidecar/access", "sidecar/config", "sidecar/control", "sidecar/daemon", "sidecar/bench", "sidecar/cmd"},
 }
