@@ -188,7 +188,9 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 		LinkCapPkts: uint32(c.rcv.rate.capacity()), RcvRateBytes: uint32(c.rcv.rate.bytes),
 	}
 	ack.Put(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlACK, Info: a.lastNo}, ack.Kind.Size()))
-	c.noteACK(now, RecSent, a.lastNo, c.timestamp(now), &ack)
+	if c.rcv.rec != nil {
+		c.noteACK(now, a.lastNo, ack)
+	}
 	c.stats.sentACK++
 }
 
@@ -214,7 +216,9 @@ func (c *Conn) handleACKACK(now mono.Time, h wire.ControlHeader) {
 	arrived := max(c.ep.arrived, rec.at)
 	sample := arrived.Sub(rec.at)
 	c.rtt.sample(sample)
-	c.noteRTT(arrived, h, sample)
+	if c.rcv.rec != nil {
+		c.noteRTT(arrived, h, sample)
+	}
 	c.rcv.tsbpd.drift(arrived, h.Timestamp, sample-c.rtt.first, c)
 }
 
@@ -228,7 +232,9 @@ func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
 	}
 	if a.Kind != wire.ACKLight && h.Info != 0 {
 		c.stats.recvACK++
-		c.noteACK(now, 0, h.Info, h.Timestamp, &a)
+		if c.rcv.rec != nil {
+			c.noteAcked(now, h, a)
+		}
 		if len(c.ctl.ackacks) < maxQueued {
 			c.ctl.ackacks, c.ctl.lists = append(c.ctl.ackacks, h.Info), true
 		}

@@ -164,8 +164,8 @@ func (c *Conn) PollMessages(now mono.Time, dst []Message) []Message {
 		}
 		dst = c.deliver(now, dst)
 	}
-	if c.rcv.rec != nil {
-		c.noteDelivered(now, dst[had:])
+	if c.rcv.rec != nil && len(dst) > had && now.Sub(dst[had].Source) > c.rcv.tsbpd.delay+lateMargin {
+		c.noteLate(now, dst[had:])
 	}
 	return dst
 }

@@ -134,7 +134,10 @@ func (c *Conn) closeRcvRun() {
 	r.rcvMark = b.end()
 }
 
-// noteUnusual precedes the judging of a data packet that is not the next one.
+// noteUnusual precedes the judging of a data packet that is not the next one. It
+// is kept out of handleData, where it is hardly ever called.
+//
+//go:noinline
 func (c *Conn) noteUnusual() {
 	c.rcv.rec.before = c.rcv.rate.lastAt
 	c.closeRcvRun()
@@ -258,15 +261,10 @@ func (c *Conn) noteSkipped() {
 	}
 }
 
-// noteDelivered looks whether messages are handed over in time.
-func (c *Conn) noteDelivered(now mono.Time, msgs []Message) {
-	if len(msgs) == 0 || !c.tsbpdOn() {
-		return
-	}
-	t := &c.rcv.tsbpd
-	if late := now.Sub(msgs[0].Source) - t.delay; late > lateMargin {
-		c.rcv.rec.merge(Record{Kind: RecRcvLate, At: now, Seq: uint32(msgs[0].Seq), Count: uint32(len(msgs)), Aux: us(late)})
-	}
+// noteLate notes messages that are handed over late.
+func (c *Conn) noteLate(now mono.Time, msgs []Message) {
+	late := now.Sub(msgs[0].Source) - c.rcv.tsbpd.delay
+	c.rcv.rec.merge(Record{Kind: RecRcvLate, At: now, Seq: uint32(msgs[0].Seq), Count: uint32(len(msgs)), Aux: us(late)})
 }
 
 // noteAsked notes one range of a NAK that is sent.
@@ -368,27 +366,26 @@ func (c *Conn) noteHeard(now mono.Time, h wire.ControlHeader) {
 	}
 }
 
-// noteACK notes a full ACK, sent or received, and the runs it follows.
-func (c *Conn) noteACK(now mono.Time, f RecordFlags, no uint32, ts wire.Timestamp, a *wire.ACK) {
-	r := c.rcv.rec
-	if r == nil {
-		return
-	}
-	if f&RecSent != 0 {
-		c.closeRcvRun()
-	} else {
-		r.waiting = false
-		c.closeSndRun(now)
-	}
-	r.put(Record{
-		Kind: RecACK, Flags: f, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: no,
-		Stamp: uint32(ts),
+// noteACK notes a full ACK that is sent, and the run before it.
+func (c *Conn) noteACK(now mono.Time, no uint32, a wire.ACK) {
+	c.closeRcvRun()
+	c.rcv.rec.put(Record{
+		Kind: RecACK, Flags: RecSent, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: no,
+		Stamp: uint32(c.timestamp(now)),
+	})
+}
+
+// noteAcked does the same at the other end.
+func (c *Conn) noteAcked(now mono.Time, h wire.ControlHeader, a wire.ACK) {
+	c.rcv.rec.waiting = false
+	c.closeSndRun(now)
+	c.rcv.rec.put(Record{
+		Kind: RecACK, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: h.Info,
+		Stamp: uint32(h.Timestamp),
 	})
 }
 
 // noteRTT notes an ACKACK and the round-trip time that it measured.
 func (c *Conn) noteRTT(now mono.Time, h wire.ControlHeader, sample time.Duration) {
-	if c.rcv.rec != nil {
-		c.rcv.rec.put(Record{Kind: RecACKACK, At: now, Aux: us(sample), Info: h.Info, Stamp: uint32(h.Timestamp)})
-	}
+	c.rcv.rec.put(Record{Kind: RecACKACK, At: now, Aux: us(sample), Info: h.Info, Stamp: uint32(h.Timestamp)})
 }
