@@ -82,8 +82,11 @@ func (r *Report) adviseLatency() {
 	}
 	l := r.link()
 	a.Repeats, a.LatencyMs = trace.Repeats(l), int(trace.Latency(l).Milliseconds())
-	text := fmt.Sprintf("latency=%d: with %.2f %% lost, a packet may have to be sent again %s until no more than one in a million is missing; "+
-		"that takes %d round trips of %.0f ms, and %.0f ms for jitter", a.LatencyMs, 100*r.Loss, times(a.Repeats), a.Repeats+1, r.RTT.P95, r.JitterMs)
+	why := "nothing was lost, but one retransmission should have its time"
+	if r.Loss > 0 {
+		why = fmt.Sprintf("with %.2f %% lost, a packet may have to be sent again %s until no more than one in a million is missing", 100*r.Loss, times(a.Repeats))
+	}
+	text := fmt.Sprintf("latency=%d: %s; that takes %d round trips of %.0f ms, and %.0f ms for jitter", a.LatencyMs, why, a.Repeats+1, r.RTT.P95, r.JitterMs)
 	if l.Burst > 0 {
 		text += fmt.Sprintf(", and %.0f ms to bridge the longest silence", r.SilenceMs)
 	}

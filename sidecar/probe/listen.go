@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 
@@ -11,6 +12,19 @@ import (
 
 // maxCallers are measured at a time; more are refused.
 const maxCallers = 8
+
+// listening adds the mode to a URL that has none: a host is the address to listen
+// on here.
+func listening(url string) string {
+	_, query, any := strings.Cut(url, "?")
+	switch {
+	case !any:
+		return url + "?mode=listener"
+	case !strings.Contains(query, "mode="):
+		return url + "&mode=listener"
+	}
+	return url
+}
 
 // Listen is the far end of probes: it takes callers in until ctx ends, receives
 // what they send, and hands each one's report to done.
@@ -23,12 +37,13 @@ func Listen(ctx context.Context, o Options, done func(*Report, error)) error {
 		return err
 	}
 	defer rt.Close()
+	o.URL = listening(o.URL)
 	t, err := o.target(rt)
 	if err != nil {
 		return err
 	}
 	if t.Mode != srtcore.ModeListener {
-		return &srtcore.OptionError{Option: "mode", Value: t.Mode.String(), Problem: "does not fit --listen", Allowed: "listener, as in srt://:9000"}
+		return &srtcore.OptionError{Option: "mode", Value: t.Mode.String(), Problem: "does not fit --listen", Allowed: "listener, or none"}
 	}
 	slots := make(chan struct{}, maxCallers)
 	t.Config.OnRequest = func(*srtcore.ConnRequest) error {

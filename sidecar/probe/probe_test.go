@@ -37,7 +37,7 @@ func newFar(t *testing.T, up, down impair.Path) *far {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		o := DefaultOptions("srt://" + addr + "?mode=listener")
+		o := DefaultOptions("srt://" + addr)
 		ended <- Listen(ctx, o, func(r *Report, err error) {
 			if err != nil {
 				t.Error(err)
@@ -176,7 +176,7 @@ func TestProbeRefusesWhatMakesNoSense(t *testing.T) {
 			t.Errorf("%v, want %q in it", err, c.want)
 		}
 	}
-	if err := Listen(context.Background(), DefaultOptions("srt://127.0.0.1:9"), nil); err == nil || !strings.Contains(err.Error(), "listener") {
+	if err := Listen(context.Background(), DefaultOptions("srt://127.0.0.1:9?mode=caller"), nil); err == nil || !strings.Contains(err.Error(), "listener") {
 		t.Error(err)
 	}
 }
