@@ -2,7 +2,7 @@
 // flags become one validated value. It opens nothing and runs nothing.
 //
 // Lives here: Config and its parts, reading them, what is wrong with them and
-// where, the difference between two of them.
+// where, watching the file.
 // May import: endpoint and srtcore, for the reading of URLs; a YAML library.
 // Never: route, daemon, access, control, net/http.
 package config

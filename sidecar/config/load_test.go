@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -243,7 +244,7 @@ routes:
 	}
 	want := DefaultRoute()
 	want.Name, want.Sources = "plain", []Source{{URL: "tcp://127.0.0.1:7000"}}
-	if !Diff(&Config{Routes: []Route{want}}, &Config{Routes: c.Routes[1:]}).None() {
+	if len(c.Routes) != 2 || !reflect.DeepEqual(c.Routes[1], want) {
 		t.Errorf("defaults: %+v", c.Routes[1])
 	}
 	if err := c.Validate(); err != nil {
@@ -337,9 +338,6 @@ func FuzzLoad(f *testing.F) {
 		if err == nil {
 			if err := c.Validate(); err != nil {
 				t.Errorf("Load took what Validate refuses: %v", err)
-			}
-			if !Diff(&c, &c).None() {
-				t.Error("differs from itself")
 			}
 			c.Warnings()
 			return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"reflect"
 	"testing"
 )
 
@@ -88,26 +87,5 @@ func link(t *testing.T, to, at string) {
 	}
 	if err := os.Rename(at+".tmp", at); err != nil {
 		t.Fatal(err)
-	}
-}
-
-func TestDiff(t *testing.T) {
-	from := Default()
-	from.Listeners = []Listener{{Name: "stays", Allow: []string{"10.0.0.0/8"}}, {Name: "goes"}, {Name: "changes", Hook: &Hook{URL: "http://a"}}}
-	from.Routes = []Route{{Name: "a"}, {Name: "b", Sources: []Source{{URL: "udp://:1"}}}, {Name: "c", Sources: []Source{{Publish: &Ref{"m", "s", "0123456789"}}}}}
-	to := Default()
-	to.Log.Level, to.Control.Token, to.Listen = "debug", "0123456789abcdef", "off"
-	to.Listeners = []Listener{{Name: "changes", Hook: &Hook{URL: "http://b"}}, {Name: "comes"}, {Name: "stays", Allow: []string{"10.0.0.0/8"}}}
-	to.Routes = []Route{{Name: "c", Sources: []Source{{Publish: &Ref{"m", "s", "another one"}}}}, {Name: "b", Sources: []Source{{URL: "udp://:1"}}}, {Name: "d"}}
-	want := Changes{
-		Listen: true, Control: true, Log: true,
-		Listeners: Names{[]string{"comes"}, []string{"goes"}, []string{"changes"}},
-		Routes:    Names{[]string{"d"}, []string{"a"}, []string{"c"}},
-	}
-	if got := Diff(&from, &to); !reflect.DeepEqual(got, want) || got.None() {
-		t.Errorf("%+v, want %+v", got, want)
-	}
-	if got := Diff(&from, &from); !got.None() {
-		t.Errorf("%+v", got)
 	}
 }

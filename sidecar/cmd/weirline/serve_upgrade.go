@@ -2,20 +2,17 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/sidecar/control"
+	"github.com/weirline/weirline/sidecar/control/client"
 )
 
 // readyTime bounds how long the next process may take to read its configuration.
@@ -92,30 +89,10 @@ func upgradeRunning(cmd *cobra.Command, o *serveFlags) error {
 func status(ctx context.Context, cfg *config.Config) (s control.Status, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	network, addr := "tcp", cfg.Control.Listen
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		network, addr = "unix", path
-	}
-	client := &http.Client{Transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, addr)
-		},
-		DisableKeepAlives: true,
-	}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/v1/status", nil)
+	c, err := client.New(cfg.Control.Listen, cfg.Control.Token.Reveal())
 	if err != nil {
 		return s, err
 	}
-	if t := cfg.Control.Token.Reveal(); t != "" {
-		req.Header.Set("Authorization", "Bearer "+t)
-	}
-	rsp, err := client.Do(req)
-	if err != nil {
-		return s, err
-	}
-	defer rsp.Body.Close()
-	if rsp.StatusCode != http.StatusOK {
-		return s, errors.New(rsp.Status)
-	}
-	return s, json.NewDecoder(rsp.Body).Decode(&s)
+	defer c.Close()
+	return s, c.Do(ctx, "GET", "/v1/status", nil, &s)
 }
