@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirline/weirline/ffprotocol"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // full makes a connection whose writer soon blocks if its peer does not read.
@@ -196,7 +197,7 @@ func TestReasonsOfOpening(t *testing.T) {
 	}{
 		{"refused", "srt://" + closed.Addr().String(), &srtcore.RejectError{Reason: srtcore.RejForbidden}, []string{"forbidden", "does not allow"}},
 		{"wrong passphrase", strings.Replace(locked, secret, wrong, 1), &srtcore.RejectError{Reason: srtcore.RejBadSecret}, []string{"same passphrase on both sides"}},
-		{"absent peer", fmt.Sprintf("srt://127.0.0.1:%d?conntimeo=200", freePort(t)), srtcore.ErrConnTimeout, []string{"listener runs there", "200ms"}},
+		{"absent peer", fmt.Sprintf("srt://127.0.0.1:%d?conntimeo=200", port.Free(t)), srtcore.ErrConnTimeout, []string{"listener runs there", "200ms"}},
 		{"unknown option", "srt://127.0.0.1:9?latenzy=1", nil, []string{`"latenzy"`, "unknown"}},
 		{"another scheme", "udp://127.0.0.1:9", nil, []string{"srt://"}},
 	} {
@@ -223,7 +224,7 @@ func TestReasonsOfOpening(t *testing.T) {
 func TestNobodyCalls(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), 30*time.Millisecond, errClosing)
 	defer cancel()
-	port := freePort(t)
+	port := port.Free(t)
 	_, err := ffprotocol.OpenReader(ctx, fmt.Sprintf("srt://127.0.0.1:%d?mode=listener", port))
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("no caller came to 127.0.0.1:%d", port)) {
 		t.Errorf("OpenReader = %v", err)
@@ -241,7 +242,7 @@ func TestNobodyCalls(t *testing.T) {
 
 // A listener takes its first caller.
 func TestListen(t *testing.T) {
-	url := fmt.Sprintf("srt://127.0.0.1:%d?%s", freePort(t), lossless)
+	url := fmt.Sprintf("srt://127.0.0.1:%d?%s", port.Free(t), lossless)
 	got := make(chan string, 1)
 	go func() {
 		r, err := ffprotocol.OpenReader(context.Background(), url+"&mode=listener")

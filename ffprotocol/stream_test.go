@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -21,16 +20,6 @@ const patience = 20 * time.Second
 
 // lossless makes a connection whose sender waits instead of dropping.
 const lossless = "tlpktdrop=0&latency=20"
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).Port
-}
 
 // listen serves one address; accept returns what calls it.
 func listen(t *testing.T, query string) (url string, accept func() *srtcore.Conn) {

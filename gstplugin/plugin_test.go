@@ -2,7 +2,6 @@ package gstplugin
 
 import (
 	"fmt"
-	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/go-gst/go-gst/gst"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 func setup(t *testing.T) {
@@ -61,16 +62,6 @@ func message(t *testing.T, p *gst.Pipeline, want gst.MessageType) string {
 	return ""
 }
 
-func freePort(t *testing.T) int {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).Port
-}
-
 // TestPanicIsAnElementError makes every export panic and looks for the message;
 // that the process is still there is the other half.
 func TestPanicIsAnElementError(t *testing.T) {
@@ -101,7 +92,7 @@ func TestPanicIsAnElementError(t *testing.T) {
 		{"set_uri", source, func(e *gst.Element) { _, _ = e.URIHandler().SetURI("srt://127.0.0.1:1") }},
 	} {
 		t.Run(c.export, func(t *testing.T) {
-			p := parse(t, fmt.Sprintf(c.line, freePort(t)))
+			p := parse(t, fmt.Sprintf(c.line, port.Free(t)))
 			fault = func(export string) {
 				if export == c.export {
 					panic("planted")
@@ -125,7 +116,7 @@ func TestPanicBetweenThreadAndNetwork(t *testing.T) {
 	setup(t)
 	for _, where := range []string{"ferry", "porter"} {
 		t.Run(where, func(t *testing.T) {
-			port := freePort(t)
+			port := port.Free(t)
 			receiver := parse(t, fmt.Sprintf("srtgosrc name=it uri=srt://127.0.0.1:%d?mode=listener&latency=30 ! fakesink", port))
 			sender := parse(t, fmt.Sprintf("fakesrc num-buffers=40 sizetype=fixed sizemax=1000 datarate=100000 ! srtgosink name=it uri=srt://127.0.0.1:%d?latency=30 sync=true", port))
 			var planted atomic.Int32
@@ -169,7 +160,7 @@ func wantStats(t *testing.T, p *gst.Pipeline, want string) {
 // that must be cut, arrive complete.
 func TestFullRings(t *testing.T) {
 	setup(t)
-	port := freePort(t)
+	port := port.Free(t)
 	receiver := parse(t, fmt.Sprintf("srtgosrc name=it uri=srt://127.0.0.1:%d?mode=listener&latency=60 ! fakesink", port))
 	if err := receiver.SetState(gst.StatePlaying); err != nil {
 		t.Fatal(err)
@@ -240,7 +231,7 @@ func TestUnreadableURI(t *testing.T) {
 // threads all the time.
 func TestLoop(t *testing.T) {
 	setup(t)
-	port := freePort(t)
+	port := port.Free(t)
 	receiver := parse(t, fmt.Sprintf("srtgosrc name=it uri=srt://127.0.0.1:%d?mode=listener ! fakesink name=out", port))
 	if err := receiver.SetState(gst.StatePlaying); err != nil {
 		t.Fatal(err)
@@ -281,7 +272,7 @@ func TestLoop(t *testing.T) {
 // does not wait for the latency.
 func TestDrainIsInterrupted(t *testing.T) {
 	setup(t)
-	port := freePort(t)
+	port := port.Free(t)
 	receiver := parse(t, fmt.Sprintf("srtgosrc uri=srt://127.0.0.1:%d?mode=listener&latency=60000 ! fakesink", port))
 	sender := parse(t, fmt.Sprintf("fakesrc num-buffers=10 sizetype=fixed sizemax=1316 ! srtgosink uri=srt://127.0.0.1:%d name=it", port))
 	for _, p := range []*gst.Pipeline{receiver, sender} {

@@ -7,11 +7,12 @@ import (
 
 	"github.com/weirline/weirline/gstplugin/element"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 func TestWrongPassphraseIsAnErrorAtOnce(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src := newSource(t, listenerURI(port, "&passphrase=0123456789"))
 	start(t, src)
 	snk := newSink(t, callerURI(port, "&passphrase=9876543210"))
@@ -31,7 +32,7 @@ func TestWrongPassphraseIsAnErrorAtOnce(t *testing.T) {
 
 func TestAbsentPeer(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port, nobody := port.Free(t), port.Free(t)
 	r := newRelay(t, port, nil)
 	src := newSource(t, callerURI(r.port(), "&conntimeo=50"))
 	start(t, src)
@@ -47,7 +48,7 @@ func TestAbsentPeer(t *testing.T) {
 	snk.wantWrite(t, messages(0, 3))
 	src.wantMessages(t, 0, 3)
 
-	strict := newSource(t, callerURI(freePort(t), "&conntimeo=50&auto-reconnect=no"))
+	strict := newSource(t, callerURI(nobody, "&conntimeo=50&auto-reconnect=no"))
 	start(t, strict)
 	strict.want(t, "error timeout", 1)
 	if r := strict.lastReport(); r.Code != element.OpenRead || !strings.Contains(r.Text, "127.0.0.1") {
@@ -58,7 +59,7 @@ func TestAbsentPeer(t *testing.T) {
 
 func TestCallersReconnect(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	snk, src := newSink(t, listenerURI(port, "")), newSource(t, callerURI(port, ""))
 	start(t, src)
 	for run := range 3 {
@@ -77,7 +78,7 @@ func TestCallersReconnect(t *testing.T) {
 
 func TestSilentPeerIsNoticed(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	r := newRelay(t, port, nil)
 	snk := newSink(t, listenerURI(port, "&peeridletimeo=300"))
 	src := newSource(t, callerURI(r.port(), "&peeridletimeo=300&auto-reconnect=false"))
@@ -140,7 +141,7 @@ func TestUnknownHostIsAnError(t *testing.T) {
 
 func TestURIWarningsArePosted(t *testing.T) {
 	leakCheck(t)
-	snk := newSink(t, callerURI(freePort(t), "&latancy=200&tlpktdrop=perhaps"))
+	snk := newSink(t, callerURI(port.Free(t), "&latancy=200&tlpktdrop=perhaps"))
 	start(t, snk)
 	if n := snk.count("warning bad option"); n != 2 {
 		t.Errorf("%d warnings, want 2: %+v", n, snk.reports)
@@ -156,7 +157,7 @@ func TestURIWarningsArePosted(t *testing.T) {
 
 func TestUnlockEndsReading(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "")), newSink(t, callerURI(port, ""))
 	start(t, src)
 	read := func() chan element.Status {

@@ -206,15 +206,6 @@ func stop(t *testing.T, e interface{ Stop() }) {
 	}
 }
 
-// freePort returns a UDP port that nobody uses now.
-func freePort(t *testing.T) int {
-	t.Helper()
-	c := loopback(t)
-	port := c.LocalAddr().(*net.UDPAddr).Port
-	_ = c.Close()
-	return port
-}
-
 func loopback(t *testing.T) *net.UDPConn {
 	t.Helper()
 	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

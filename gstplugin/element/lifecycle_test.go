@@ -7,14 +7,15 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/gstplugin/element"
+	"github.com/weirline/weirline/tests/port"
 )
 
 func TestManyCyclesLeaveNothing(t *testing.T) {
 	leakCheck(t)
+	port, nobody := port.Free(t), port.Free(t)
 	fds := openFDs(t)
-	port := freePort(t)
 	caller, listener := newSource(t, callerURI(port, "")), newSink(t, listenerURI(port, ""))
-	alone := newSink(t, callerURI(freePort(t), ""))
+	alone := newSink(t, callerURI(nobody, ""))
 	for i := range 60 {
 		start(t, alone)
 		start(t, listener)
@@ -41,7 +42,7 @@ func TestManyCyclesLeaveNothing(t *testing.T) {
 // A handler may stop the element, which waits for the handler in vain.
 func TestHandlerStopsItsElement(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "&authentication=1")), newSink(t, callerURI(port, ""))
 	for _, event := range []string{"added", "connecting "} {
 		stopped := make(chan struct{})
@@ -67,7 +68,7 @@ func TestHandlerStopsItsElement(t *testing.T) {
 // A handler that does not return holds neither Stop nor the next Start up.
 func TestHandlerThatHangs(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "")), newSink(t, callerURI(port, ""))
 	release := make(chan struct{})
 	var once sync.Once
@@ -93,7 +94,7 @@ func TestHandlerThatHangs(t *testing.T) {
 
 func TestPanicIsAnErrorOfTheElement(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "&authentication=1")), newSink(t, callerURI(port, "&auto-reconnect=0"))
 	src.on = func(e string) {
 		if strings.HasPrefix(e, "connecting") {
@@ -123,7 +124,7 @@ func TestPanicIsAnErrorOfTheElement(t *testing.T) {
 // goes.
 func TestCallsFromManyThreads(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, callerURI(port, "")), newSink(t, listenerURI(port, "&wait-for-connection=0"))
 	quit := make(chan struct{})
 	var threads sync.WaitGroup

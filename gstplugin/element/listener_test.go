@@ -8,11 +8,12 @@ import (
 	"github.com/weirline/weirline/gstplugin/element"
 	"github.com/weirline/weirline/gstplugin/props"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 func TestSecondCallerIsRefusedWhileOneIsServed(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src := newSource(t, listenerURI(port, "&keep-listening=true"))
 	first, second := newSink(t, callerURI(port, "")), newSink(t, callerURI(port, "&streamid=two"))
 	start(t, src)
@@ -37,7 +38,7 @@ func TestSecondCallerIsRefusedWhileOneIsServed(t *testing.T) {
 
 func TestSecondCallerReplacesTheFirst(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src := newSource(t, listenerURI(port, "&caller-policy=replace"))
 	first, second := newSink(t, callerURI(port, "&auto-reconnect=0")), newSink(t, callerURI(port, ""))
 	start(t, src)
@@ -62,7 +63,7 @@ func TestSecondCallerReplacesTheFirst(t *testing.T) {
 
 func TestListeningSinkServesMany(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	snk := newSink(t, listenerURI(port, "&max-callers=3"))
 	start(t, snk)
 	snk.SetHeaders([][]byte{[]byte("head")})
@@ -112,7 +113,7 @@ func TestSlowCallerHurtsNobodyElse(t *testing.T) {
 	for _, what := range []string{"drop", "disconnect"} {
 		t.Run(what, func(t *testing.T) {
 			leakCheck(t)
-			port := freePort(t)
+			port := port.Free(t)
 			snk := newSink(t, listenerURI(port, "&caller-backlog=100&slow-caller="+what))
 			r := newRelay(t, port, nil)
 			good, slow := newSource(t, callerURI(port, "")), newSource(t, callerURI(r.port(), ""))
@@ -141,7 +142,7 @@ func TestSlowCallerHurtsNobodyElse(t *testing.T) {
 
 func TestAuthenticationAsksAboutEachCaller(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src := newSource(t, listenerURI(port, "&authentication=true&keep-listening=true"))
 	src.deny = true
 	start(t, src)
@@ -177,7 +178,7 @@ func TestAuthenticationAsksAboutEachCaller(t *testing.T) {
 
 func TestWaitForConnection(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	for name, uri := range map[string]string{"listener": listenerURI(port, ""), "caller": callerURI(port, "")} {
 		snk := newSink(t, uri)
 		start(t, snk)

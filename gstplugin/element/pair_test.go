@@ -6,11 +6,12 @@ import (
 
 	"github.com/weirline/weirline/gstplugin/element"
 	"github.com/weirline/weirline/gstplugin/props"
+	"github.com/weirline/weirline/tests/port"
 )
 
 func TestCallingSinkToListeningSource(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "")), newSink(t, callerURI(port, "&streamid=%23!::r=live"))
 	start(t, src)
 	start(t, snk)
@@ -63,7 +64,7 @@ func field(t *testing.T, c element.ConnStats, name string) int64 {
 
 func TestLongBuffersAreSplitAndHeadersComeFirst(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "&keep-listening=1")), newSink(t, callerURI(port, ""))
 	start(t, src)
 	snk.SetHeaders([][]byte{[]byte("head"), []byte("er")})
@@ -91,7 +92,7 @@ func TestLongBuffersAreSplitAndHeadersComeFirst(t *testing.T) {
 
 func TestDrainDeliversTheTail(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "&latency=120")), newSink(t, callerURI(port, "&latency=120"))
 	start(t, src)
 	start(t, snk)
@@ -130,7 +131,7 @@ func TestDrainDeliversTheTail(t *testing.T) {
 
 func TestDrainEndsOnUnlockAndWhenNotWanted(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "&latency=5000")), newSink(t, callerURI(port, ""))
 	start(t, src)
 	start(t, snk)
@@ -157,7 +158,7 @@ func TestDrainEndsOnUnlockAndWhenNotWanted(t *testing.T) {
 
 func TestLatencyIsTheNegotiatedOne(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "")), newSink(t, callerURI(port, "&latency=300"))
 	if d, live := src.Latency(); d != 20*time.Millisecond || !live {
 		t.Errorf("stopped: Latency = %v, %v", d, live)
@@ -172,7 +173,7 @@ func TestLatencyIsTheNegotiatedOne(t *testing.T) {
 
 func TestDiscontIsWhereTheGapIs(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	missing := map[uint32]bool{7: true, 20: true, 21: true}
 	r := newRelay(t, port, func(i uint32) bool { return missing[i] })
 	src, snk := newSource(t, listenerURI(port, "")), newSink(t, callerURI(r.port(), ""))

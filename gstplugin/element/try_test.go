@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirline/weirline/gstplugin/element"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // take takes n packets from c, which Readable has returned.
@@ -32,7 +33,7 @@ func (s *source) take(t *testing.T, c *srtcore.Conn, n int) {
 
 func TestTakeAndTryWriteDoNotWait(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	src, snk := newSource(t, listenerURI(port, "")), newSink(t, callerURI(port, ""))
 	var changes atomic.Int32
 	src.OnChange(func() { changes.Add(1) })
@@ -84,7 +85,7 @@ func greet(snk *sink) bool {
 
 func TestTryWriteToSeveralCallers(t *testing.T) {
 	leakCheck(t)
-	port := freePort(t)
+	port := port.Free(t)
 	snk := newSink(t, listenerURI(port, ""))
 	snk.SetHeaders([][]byte{[]byte("head")})
 	start(t, snk)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 const patience = 20 * time.Second
@@ -31,7 +31,7 @@ func newRig(t *testing.T, yaml string) *rig {
 	t.Helper()
 	goroutines := runtime.NumGoroutine()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
-	r := &rig{t: t, ctx: ctx, file: filepath.Join(t.TempDir(), "weirline.yaml"), port: freePort(t)}
+	r := &rig{t: t, ctx: ctx, file: filepath.Join(t.TempDir(), "weirline.yaml"), port: port.Free(t)}
 	r.write(yaml)
 	cfg, err := config.Load(r.file, nil)
 	if err != nil {
@@ -59,16 +59,6 @@ func (r *rig) write(routes string) {
 	if err := os.WriteFile(r.file, []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).Port
 }
 
 func (r *rig) eventually(what string, ok func() bool) {

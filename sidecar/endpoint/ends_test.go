@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 func mustSource(t *testing.T, raw string) SourceEnd {
@@ -83,17 +84,6 @@ func send(ctx context.Context, out SinkEnd, b []byte) error {
 	return sink.Close()
 }
 
-// freePort is a UDP port that was free a moment ago.
-func freePort(t *testing.T) int {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().(*net.UDPAddr).Port
-}
-
 func TestCarry(t *testing.T) {
 	sock := filepath.Join(t.TempDir(), "s")
 	for _, c := range []struct{ name, in, out string }{
@@ -106,7 +96,7 @@ func TestCarry(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.in[0] == 's' {
-				port := freePort(t)
+				port := port.Free(t)
 				c.in, c.out = fmt.Sprintf(c.in, port), fmt.Sprintf(c.out, port)
 			}
 			want := media(300)
@@ -134,7 +124,7 @@ func TestFile(t *testing.T) {
 }
 
 func TestUDPKeepsDatagramsAndCutsLongOnes(t *testing.T) {
-	port := freePort(t)
+	port := port.Free(t)
 	src, err := mustSource(t, fmt.Sprintf("udp://127.0.0.1:%d", port)).OpenSource(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +155,7 @@ func TestUDPKeepsDatagramsAndCutsLongOnes(t *testing.T) {
 }
 
 func TestUDPSinkWithoutAListenerGoesOn(t *testing.T) {
-	sink, err := mustSink(t, fmt.Sprintf("udp://127.0.0.1:%d", freePort(t))).OpenSink(t.Context())
+	sink, err := mustSink(t, fmt.Sprintf("udp://127.0.0.1:%d", port.Free(t))).OpenSink(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,8 +193,8 @@ func TestStaleSocketIsReplacedAndALiveOneIsNot(t *testing.T) {
 func TestOpenEndsWithContext(t *testing.T) {
 	for _, raw := range []string{
 		"unix:" + filepath.Join(t.TempDir(), "s"),
-		fmt.Sprintf("srt://127.0.0.1:%d?mode=listener", freePort(t)),
-		fmt.Sprintf("srt://127.0.0.1:%d", freePort(t)),
+		fmt.Sprintf("srt://127.0.0.1:%d?mode=listener", port.Free(t)),
+		fmt.Sprintf("srt://127.0.0.1:%d", port.Free(t)),
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		begun := time.Now()
@@ -219,7 +209,7 @@ func TestOpenEndsWithContext(t *testing.T) {
 }
 
 func TestListenTimeout(t *testing.T) {
-	e := mustSource(t, fmt.Sprintf("srt://127.0.0.1:%d?mode=listener&listen_timeout=50", freePort(t)))
+	e := mustSource(t, fmt.Sprintf("srt://127.0.0.1:%d?mode=listener&listen_timeout=50", port.Free(t)))
 	if _, err := e.OpenSource(t.Context()); !errors.Is(err, ErrNoCaller) {
 		t.Errorf("got %v", err)
 	}

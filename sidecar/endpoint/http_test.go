@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // serve runs a server whose complaints nobody wants to read.
@@ -143,7 +145,7 @@ func TestHTTPRefusals(t *testing.T) {
 		{"500", status(500), Refused, false},
 		{"503", status(503), Refused, false},
 		{"504", status(504), Timeout, false},
-		{"nobody there", fmt.Sprintf("http://127.0.0.1:%d", freeTCP(t)), Refused, false},
+		{"nobody there", "http://" + port.Addr(t), Refused, false},
 		{"an unknown certificate", secure.URL, Refused, true},
 		{"no TLS", strings.Replace(status(200), "http:", "https:", 1), Refused, true},
 		{"no answer", raw(t, ""), Timeout, false},

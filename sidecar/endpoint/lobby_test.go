@@ -4,30 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // streamSources are the addresses of these tests: both kinds of socket.
 func streamSources(t *testing.T) map[string]string {
 	return map[string]string{
 		"unix": "unix:" + filepath.Join(t.TempDir(), "s"),
-		"tcp":  fmt.Sprintf("tcp://127.0.0.1:%d", freeTCP(t)),
+		"tcp":  "tcp://" + port.Addr(t),
 	}
-}
-
-func freeTCP(t *testing.T) int {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
 }
 
 func listening(t *testing.T, raw string) *streamEnd {

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/net/ipv4"
 	"golang.org/x/net/ipv6"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // loopback is the name of the loopback interface.
@@ -79,7 +81,7 @@ func wantNext(t *testing.T, what string, from <-chan []byte, want []byte) {
 }
 
 func TestMulticast(t *testing.T) {
-	lo, port := loopback(t), freePort(t)
+	lo, port := loopback(t), port.Free(t)
 	group := func(ip, options string) string {
 		return fmt.Sprintf("udp://%s:%d?%s", ip, port, options)
 	}
@@ -134,7 +136,7 @@ func TestOptionsReachTheSocket(t *testing.T) {
 // The loopback interface has no route for IPv6 groups; what can be seen there is
 // that the group is joined and the socket is set up.
 func TestMulticastOverIPv6(t *testing.T) {
-	lo, port := loopback(t), freePort(t)
+	lo, port := loopback(t), port.Free(t)
 	for _, raw := range []string{"udp://[ff01::7%%25%s]:%d", "udp://[ff01::7%%%s]:%d", "udp://[ff01::7]:%[2]d?iface=%[1]s"} {
 		src, err := mustSource(t, fmt.Sprintf(raw, lo, port)).OpenSource(t.Context())
 		if err != nil {
@@ -157,7 +159,7 @@ func TestMulticastOverIPv6(t *testing.T) {
 }
 
 func TestGroupThatMayNotBeShared(t *testing.T) {
-	raw := fmt.Sprintf("udp://239.255.7.5:%d?iface=%s&reuse=0", freePort(t), loopback(t))
+	raw := fmt.Sprintf("udp://239.255.7.5:%d?iface=%s&reuse=0", port.Free(t), loopback(t))
 	receive(t, raw)
 	_, err := mustSource(t, raw).OpenSource(t.Context())
 	if !errors.Is(err, syscall.EADDRINUSE) || Judge(err).Kind != Busy {

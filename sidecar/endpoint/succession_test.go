@@ -2,23 +2,12 @@ package endpoint
 
 import (
 	"errors"
-	"net"
 	"testing"
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
-
-// freeUDP returns an address nobody uses.
-func freeUDP(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().String()
-}
 
 // callFrom calls to from a local address.
 func callFrom(t *testing.T, local, to string) *srtcore.Conn {
@@ -36,7 +25,7 @@ func callFrom(t *testing.T, local, to string) *srtcore.Conn {
 // listeningSource is a source whose first caller has come from local.
 func listeningSource(t *testing.T, local string) (*SRT, *srtcore.Conn, Source) {
 	t.Helper()
-	e, err := ParseSRT("srt://" + freeUDP(t) + "?mode=listener&latency=20")
+	e, err := ParseSRT("srt://" + port.Addr(t) + "?mode=listener&latency=20")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +44,7 @@ func listeningSource(t *testing.T, local string) (*SRT, *srtcore.Conn, Source) {
 
 // A silent caller gives way to one from its own address.
 func TestSilentCallerIsReplaced(t *testing.T) {
-	local := freeUDP(t)
+	local := port.Addr(t)
 	e, _, src := listeningSource(t, local)
 	second := callFrom(t, local, e.Addr())
 	msgs := make([][]byte, 8)
@@ -78,7 +67,7 @@ func TestSilentCallerIsReplaced(t *testing.T) {
 
 // Callers that share a port may both live: the second waits for the first.
 func TestLivingCallerIsNotReplaced(t *testing.T) {
-	local := freeUDP(t)
+	local := port.Addr(t)
 	e, first, src := listeningSource(t, local)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()

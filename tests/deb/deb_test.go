@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 const patience = 30 * time.Second
@@ -166,23 +167,9 @@ func verifyUnit(t *testing.T, root string) {
 
 type ports struct{ http, control, srt int }
 
-func portsOf(t *testing.T) (p ports) {
+func portsOf(t *testing.T) ports {
 	t.Helper()
-	for _, at := range []*int{&p.http, &p.control} {
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer ln.Close()
-		*at = ln.Addr().(*net.TCPAddr).Port
-	}
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	p.srt = c.LocalAddr().(*net.UDPAddr).Port
-	return p
+	return ports{http: port.Free(t), control: port.Free(t), srt: port.Free(t)}
 }
 
 func configure(t *testing.T, root string, p ports) {

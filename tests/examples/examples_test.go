@@ -10,12 +10,14 @@ import (
 	"crypto/sha256"
 	"io"
 	"math/rand/v2"
-	"net"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // build builds one example and returns its path.
@@ -28,18 +30,6 @@ func build(t *testing.T, name string) string {
 		t.Fatalf("build %s: %v\n%s", name, err, out)
 	}
 	return bin
-}
-
-// freePort returns a UDP port nobody has now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_, port, _ := net.SplitHostPort(c.LocalAddr().String())
-	return port
 }
 
 // content is n bytes that no two tests confuse.
@@ -56,13 +46,13 @@ func ends(t *testing.T, cmd *exec.Cmd) {
 	timer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v: %v", cmd.Args, err)
+		t.Fatalf("%v: %v\n%v", cmd.Args, err, cmd.Stderr)
 	}
 }
 
 func TestSendToReceive(t *testing.T) {
 	sender, receiver := build(t, "send"), build(t, "receive")
-	port, want := freePort(t), content(200_000)
+	port, want := strconv.Itoa(port.Free(t)), content(200_000)
 	recv := exec.Command(receiver, "srt://127.0.0.1:"+port+"?mode=listener&latency=120")
 	var got, said bytes.Buffer
 	recv.Stdout, recv.Stderr = &got, &said
@@ -86,7 +76,7 @@ func TestSendToReceive(t *testing.T) {
 
 func TestPublishDecides(t *testing.T) {
 	sender, publish := build(t, "send"), build(t, "publish")
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	server := exec.Command(publish, "127.0.0.1:"+port)
 	said, err := server.StderrPipe()
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // outage is one time without the far peer.
@@ -65,7 +67,7 @@ const encoding = "ffmpeg -nostdin -v error -y -re -f lavfi -i testsrc2=size=320x
 
 func startCalm(t *testing.T, way string) *calm {
 	t.Helper()
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	c := &calm{t: t, far: "srt://:" + port + "?mode=listener", progress: newProgress(t)}
 	c.viewer = newViewer(t, c.far)
 	waitBound(t, "udp", port)

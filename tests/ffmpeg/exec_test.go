@@ -6,10 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // wrapped runs a command line by weirline exec.
@@ -69,7 +72,7 @@ func TestExecSurvivesARestartOfItsPeer(t *testing.T) {
 	for _, how := range []string{"goodbye", "killed"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			port := freePort(t)
+			port := strconv.Itoa(port.Free(t))
 			far := "srt://:" + port + "?mode=listener&peeridletimeo=1000"
 			first := newViewer(t, far)
 			waitBound(t, "udp", port)
@@ -107,7 +110,7 @@ func settled(v viewer) bool {
 // Viewers come and go at a listening output; ffmpeg stays (C23).
 func TestExecViewersComeAndGo(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	p := wrapped(t, "", "ffmpeg -nostdin -v error -re -stream_loop 20 -i "+bench.short+" -map 0 -c copy -f mpegts srt://:"+port+"?mode=listener&peeridletimeo=1500")
 	waitBound(t, "udp", port)
 	rounds := 5
@@ -142,7 +145,7 @@ func TestExecViewersComeAndGo(t *testing.T) {
 // A sender that is restarted: the recording goes on in the same file.
 func TestExecInputSurvivesARestartOfItsSender(t *testing.T) {
 	t.Parallel()
-	port, dir := freePort(t), t.TempDir()
+	port, dir := strconv.Itoa(port.Free(t)), t.TempDir()
 	out := filepath.Join(dir, "out.ts")
 	p := wrapped(t, "", "ffmpeg -nostdin -v error "+fastIn+"-i srt://:"+port+"?mode=listener -map 0 -c copy -f mpegts "+out)
 	waitBound(t, "udp", port)
@@ -169,14 +172,14 @@ func TestExecGivesUp(t *testing.T) {
 	out := "ffmpeg -nostdin -v error -re -stream_loop 20 -i " + bench.short + " -c copy -f mpegts srt://127.0.0.1:{p}"
 	t.Run("input", func(t *testing.T) {
 		t.Parallel()
-		p := wrapped(t, "--timeout 500ms", strings.ReplaceAll(in, "{p}", freePort(t)))
+		p := wrapped(t, "--timeout 500ms", strings.ReplaceAll(in, "{p}", strconv.Itoa(port.Free(t))))
 		if code := p.code(); code != 5 {
 			t.Errorf("exit code %d, want 5", code)
 		}
 	})
 	t.Run("output", func(t *testing.T) {
 		t.Parallel()
-		port := freePort(t)
+		port := strconv.Itoa(port.Free(t))
 		v := newViewer(t, "srt://:"+port+"?mode=listener")
 		waitBound(t, "udp", port)
 		p := wrapped(t, "--timeout 500ms", strings.ReplaceAll(out, "{p}", port))
@@ -194,7 +197,7 @@ func TestExecDeliversTheTail(t *testing.T) {
 	for _, ms := range []int{120, 500, 2000} {
 		t.Run(fmt.Sprint(ms), func(t *testing.T) {
 			t.Parallel()
-			port := freePort(t)
+			port := strconv.Itoa(port.Free(t))
 			got := receive(t, "srt://:"+port+"?mode=listener")
 			begun := time.Now()
 			p := wrapped(t, "", fmt.Sprintf("ffmpeg -nostdin -v error -re -i %s -map 0 -c copy -f mpegts -latency %d srt://127.0.0.1:%s", bench.short, ms*1000, port))
@@ -213,7 +216,7 @@ func TestExecDeliversTheTail(t *testing.T) {
 // ffmpeg has seen nothing wrong.
 func TestExecSaysThatTheEndWasNotDelivered(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	v := newViewer(t, "srt://:"+port+"?mode=listener")
 	waitBound(t, "udp", port)
 	p := wrapped(t, "", "ffmpeg -nostdin -v error -re -i "+bench.short+" -c copy -f mpegts srt://127.0.0.1:"+port)

@@ -4,9 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // hop is a local form between ffmpeg and the sidecar.
@@ -37,7 +40,7 @@ var hops = []hop{
 }
 
 func httpHop(t *testing.T, srt string) (string, *sidecar) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	p := weirline(t, "serve", "--listen", "127.0.0.1:"+port)
 	waitBound(t, "tcp", port)
 	return "http://weirline@127.0.0.1:" + port + "/" + srt, &sidecar{process: p, http: true}
@@ -70,7 +73,7 @@ func unixHop(sends bool) func(*testing.T, string) (string, *sidecar) {
 
 func tcpHop(sends bool) func(*testing.T, string) (string, *sidecar) {
 	return func(t *testing.T, srt string) (string, *sidecar) {
-		port := freePort(t)
+		port := strconv.Itoa(port.Free(t))
 		local := "tcp://127.0.0.1:" + port
 		if !sends {
 			local += "?listen=1"
@@ -83,7 +86,7 @@ func tcpHop(sends bool) func(*testing.T, string) (string, *sidecar) {
 }
 
 func udpSend(t *testing.T, srt string) (string, *sidecar) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	s := relay(t, true, "udp://127.0.0.1:"+port, srt)
 	eventually(t, "no udp socket", func() bool { return bound("udp", port) || !s.running() })
 	return "udp://127.0.0.1:" + port + "?pkt_size=1316", s
@@ -91,7 +94,7 @@ func udpSend(t *testing.T, srt string) (string, *sidecar) {
 
 // An input by UDP has no end: the time-out is one.
 func udpReceive(t *testing.T, srt string) (string, *sidecar) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	s := relay(t, false, "udp://127.0.0.1:"+port, srt)
 	s.attached = func() bool { return bound("udp", port) }
 	return "udp://127.0.0.1:" + port + "?timeout=3000000", s

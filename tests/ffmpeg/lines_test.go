@@ -3,8 +3,11 @@ package ffmpeg
 import (
 	"bytes"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // line is one command line, run by FFmpeg alone and by weirline exec.
@@ -131,7 +134,7 @@ type run1 struct {
 
 func (l line) run(t *testing.T, before []string) run1 {
 	dir := t.TempDir()
-	fill := strings.NewReplacer("{in}", bench.short, "{dir}", dir, "{p}", freePort(t), "{q}", freePort(t)).Replace
+	fill := strings.NewReplacer("{in}", bench.short, "{dir}", dir, "{p}", strconv.Itoa(port.Free(t)), "{q}", strconv.Itoa(port.Free(t))).Replace
 	peers := map[string]*peer{}
 	for i, p := range l.peers {
 		role, url, _ := strings.Cut(fill(p), " ")

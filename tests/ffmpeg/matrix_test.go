@@ -1,10 +1,13 @@
 package ffmpeg
 
 import (
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // cells are what the far peer does.
@@ -54,7 +57,7 @@ func wantCode(t *testing.T, p *process, want int) {
 }
 
 func sendWell(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	got := receive(t, "srt://:"+port+"?mode=listener&latency=120")
 	local, s := h.send(t, "srt://127.0.0.1:"+port+"?latency=120")
 	if h.name != "http" {
@@ -76,7 +79,7 @@ func sendWell(t *testing.T, h hop) {
 // A wrong passphrase: by HTTP ffmpeg is told before it sends; a relay ends with
 // code 3, and ffmpeg finds nobody, except by UDP, where nobody can tell.
 func sendRefused(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	receive(t, "srt://:"+port+"?mode=listener&passphrase=correct-horse")
 	local, s := h.send(t, "srt://127.0.0.1:"+port+"?passphrase=battery-staple")
 	if h.name == "udp" {
@@ -103,7 +106,7 @@ func sendRefused(t *testing.T, h hop) {
 // Nobody there: by HTTP ffmpeg is told; otherwise the sidecar goes on trying and
 // ffmpeg sends to its end.
 func sendAbsent(t *testing.T, h hop) {
-	local, s := h.send(t, "srt://127.0.0.1:"+freePort(t)+"?conntimeo=500")
+	local, s := h.send(t, "srt://127.0.0.1:"+strconv.Itoa(port.Free(t))+"?conntimeo=500")
 	p := s.encoder(t, bench.short, local)
 	if s.http {
 		wantCode(t, p, 1)
@@ -119,7 +122,7 @@ func sendAbsent(t *testing.T, h hop) {
 
 // The peer is killed and stays away: ffmpeg goes on to its end.
 func sendDying(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	v := newViewer(t, "srt://:"+port+"?mode=listener")
 	waitBound(t, "udp", port)
 	local, s := h.send(t, "srt://127.0.0.1:"+port+"?peeridletimeo=1000&conntimeo=500")
@@ -138,7 +141,7 @@ func sendDying(t *testing.T, h hop) {
 
 // The peer is killed and comes back: the same ffmpeg, and media again.
 func sendReturning(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	far := "srt://:" + port + "?mode=listener"
 	first := newViewer(t, far)
 	waitBound(t, "udp", port)
@@ -161,7 +164,7 @@ func sendReturning(t *testing.T, h hop) {
 }
 
 func receiveWell(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&latency=120&reconnect=0")
 	p, file := s.recorder(t, local)
 	send(t, "srt://127.0.0.1:"+port, bench.short, 2).done()
@@ -177,7 +180,7 @@ func receiveWell(t *testing.T, h hop) {
 // A caller with a wrong passphrase is refused, and the one after it served: the
 // same ffmpeg waits for it.
 func receiveRefused(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&passphrase=correct-horse&reconnect=0")
 	p, file := s.recorder(t, local)
 	waitBound(t, "udp", port)
@@ -194,7 +197,7 @@ func receiveRefused(t *testing.T, h hop) {
 
 // Nobody calls in time: ffmpeg fails, a relay ends with code 4.
 func receiveAbsent(t *testing.T, h hop) {
-	local, s := h.receive(t, "srt://:"+freePort(t)+"?mode=listener&listen_timeout=1s")
+	local, s := h.receive(t, "srt://:"+strconv.Itoa(port.Free(t))+"?mode=listener&listen_timeout=1s")
 	p, _ := s.recorder(t, local)
 	wantCode(t, p, 1)
 	if s.http {
@@ -213,7 +216,7 @@ func liveSender(t *testing.T, port string) *process {
 // The sender is killed and stays away: ffmpeg waits until the sidecar is stopped,
 // and has what came.
 func receiveDying(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&peeridletimeo=1000")
 	p, file := s.recorder(t, local)
 	waitBound(t, "udp", port)
@@ -230,7 +233,7 @@ func receiveDying(t *testing.T, h hop) {
 
 // The sender is killed and another comes: the same ffmpeg records both.
 func receiveReturning(t *testing.T, h hop) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&peeridletimeo=1000")
 	p, file := s.recorder(t, local)
 	waitBound(t, "udp", port)

@@ -6,12 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // Signals reach ffmpeg once, and its exit code comes through.
@@ -19,7 +22,7 @@ func TestExecSignals(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(s.String(), func(t *testing.T) {
 			t.Parallel()
-			port, mkv := freePort(t), filepath.Join(t.TempDir(), "out.mkv")
+			port, mkv := strconv.Itoa(port.Free(t)), filepath.Join(t.TempDir(), "out.mkv")
 			got := receive(t, "srt://:"+port+"?mode=listener")
 			p := wrapped(t, "", "ffmpeg -nostdin -v error -re -stream_loop 20 -i "+bench.short+" -map 0 -c copy -f mpegts srt://127.0.0.1:"+port+" -map 0 -c copy "+mkv)
 			eventually(t, "no media comes", func() bool { return got.bytes() > 100000 })
@@ -75,7 +78,7 @@ func TestExecExitCodes(t *testing.T) {
 // The passphrase stands in no process list.
 func TestExecHidesSecrets(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	const secret = "correct-horse-battery"
 	got := receive(t, "srt://:"+port+"?mode=listener&passphrase="+secret)
 	p := wrapped(t, "", "ffmpeg -nostdin -v error -re -i "+bench.short+" -c copy -passphrase "+secret+" -f mpegts srt://127.0.0.1:"+port)
@@ -100,7 +103,7 @@ func TestExecHidesSecrets(t *testing.T) {
 // A proxy in the environment is not for the private address.
 func TestExecPassesProxiesBy(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	got := receive(t, "srt://:"+port+"?mode=listener")
 	argv := append([]string{"env", "http_proxy=http://127.0.0.1:9", "no_proxy=example.org"},
 		wrapping("", "ffmpeg -nostdin -v error -re -i "+bench.short+" -map 0 -c copy -f mpegts srt://127.0.0.1:"+port)...)
@@ -113,7 +116,7 @@ func TestExecPassesProxiesBy(t *testing.T) {
 // Statistics come in the format asked for.
 func TestExecStatistics(t *testing.T) {
 	t.Parallel()
-	port, file := freePort(t), filepath.Join(t.TempDir(), "stats")
+	port, file := strconv.Itoa(port.Free(t)), filepath.Join(t.TempDir(), "stats")
 	receive(t, "srt://:"+port+"?mode=listener")
 	p := wrapped(t, "--stats 200ms --stats-format json --stats-out "+file, "ffmpeg -nostdin -v error -re -i "+bench.short+" -c copy -f mpegts srt://127.0.0.1:"+port)
 	if code := p.code(); code != 0 {
@@ -153,7 +156,7 @@ func TestExecAtATerminal(t *testing.T) {
 	for key, want := range map[string]int{"q": 0, "\x03": 255} {
 		t.Run(fmt.Sprintf("%q", key), func(t *testing.T) {
 			t.Parallel()
-			port := freePort(t)
+			port := strconv.Itoa(port.Free(t))
 			got := receive(t, "srt://:"+port+"?mode=listener")
 			keyboard, tty := terminal(t)
 			go func() { // what is shown must be read

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -127,41 +126,6 @@ func (l *tail) String() string {
 
 func containsWord(text []byte, word string) bool {
 	return slices.Contains(strings.Fields(string(text)), word)
-}
-
-// ports hands out ports below the range from which the system picks them, each
-// only once.
-var ports = struct {
-	sync.Mutex
-	next int
-}{next: firstPort + os.Getpid()*7919%(lastPort-firstPort)}
-
-// Below what the other tests use that may run at the same time.
-const firstPort, lastPort = 2000, 9700
-
-// freePort returns a port that is free for UDP and TCP.
-func freePort(t *testing.T) string {
-	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	for range 5000 {
-		if ports.next++; ports.next > lastPort {
-			ports.next = firstPort
-		}
-		u, err := net.ListenPacket("udp", ":"+strconv.Itoa(ports.next))
-		if err != nil {
-			continue
-		}
-		l, err := net.Listen("tcp", ":"+strconv.Itoa(ports.next))
-		u.Close()
-		if err != nil {
-			continue
-		}
-		l.Close()
-		return strconv.Itoa(ports.next)
-	}
-	t.Fatal("no free ports")
-	return ""
 }
 
 // waitBound waits until somebody has bound the port, as the system sees it:

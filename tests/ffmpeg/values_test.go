@@ -2,9 +2,12 @@ package ffmpeg
 
 import (
 	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // value is one spelling of a setting, and what the far listener sees of it.
@@ -84,7 +87,7 @@ func TestValues(t *testing.T) {
 const sending = "ffmpeg -nostdin -v error -f lavfi -re -i sine=sample_rate=48000 -t 0.5 -c:a mp2 -f mpegts "
 
 func (v value) check(t *testing.T, run func(port string) (p, speaks *process)) {
-	port := freePort(t)
+	port := strconv.Itoa(port.Free(t))
 	if v.code != 0 {
 		v.wantRefused(t, port, run)
 		return
@@ -128,7 +131,7 @@ func (v value) wantSaid(t *testing.T, speaks *process) {
 func TestConnectTimeout(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
-	p := wrapped(t, "", sending+"-connect_timeout 1000 srt://127.0.0.1:"+freePort(t))
+	p := wrapped(t, "", sending+"-connect_timeout 1000 srt://127.0.0.1:"+strconv.Itoa(port.Free(t)))
 	if code := p.code(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}

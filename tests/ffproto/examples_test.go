@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // examples builds the programs, once for all tests, and returns their folder.
@@ -63,7 +65,7 @@ const example = "srt://127.0.0.1:%d?mode=%s&latency=200&tlpktdrop=0&passphrase=0
 
 // File to SRT to file: the content is the same.
 func TestExamplesRemuxAndRecord(t *testing.T) {
-	port, file := freePort(t), filepath.Join(t.TempDir(), "out.ts")
+	port, file := port.Free(t), filepath.Join(t.TempDir(), "out.ts")
 	r := start(t, "ff-record", fmt.Sprintf(example, port, "listener"), file)
 	s := start(t, "ff-remux", clip, fmt.Sprintf(example, port, "caller"))
 	s.wantEnd(t)
@@ -80,7 +82,7 @@ func TestExamplesRemuxAndRecord(t *testing.T) {
 
 // The relay's pictures are new and all there; the sound is the same.
 func TestExampleTranscode(t *testing.T) {
-	front, back, file := freePort(t), freePort(t), filepath.Join(t.TempDir(), "out.ts")
+	front, back, file := port.Free(t), port.Free(t), filepath.Join(t.TempDir(), "out.ts")
 	r := start(t, "ff-record", fmt.Sprintf(example, back, "listener"), file)
 	m := start(t, "ff-transcode", fmt.Sprintf(example, front, "listener"), fmt.Sprintf(example, back, "caller"))
 	s := start(t, "ff-remux", clip, fmt.Sprintf(example, front, "caller"))
@@ -117,12 +119,12 @@ func TestExampleTranscode(t *testing.T) {
 
 // Errors have reasons, and ^C ends a program that waits.
 func TestExamplesEnd(t *testing.T) {
-	absent := fmt.Sprintf("srt://127.0.0.1:%d?conntimeo=200", freePort(t))
+	absent := fmt.Sprintf("srt://127.0.0.1:%d?conntimeo=200", port.Free(t))
 	s := start(t, "ff-remux", clip, absent)
 	if err := s.ends(t); err == nil || !strings.Contains(s.said.String(), "check that a listener runs there") {
 		t.Errorf("%v: %v, %q", s.Args, err, s.said.String())
 	}
-	port := freePort(t)
+	port := port.Free(t)
 	r := start(t, "ff-record", fmt.Sprintf("srt://127.0.0.1:%d?mode=listener", port), filepath.Join(t.TempDir(), "out.ts"))
 	until(t, "listening", func() bool { return listening(t, port) })
 	if err := r.Process.Signal(os.Interrupt); err != nil {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // TestAbsentPeerSink is case C20 (a): a live source before a listening sink that
@@ -14,7 +16,7 @@ func TestAbsentPeerSink(t *testing.T) {
 	needGStreamer(t)
 	for _, wait := range []string{"true", "false"} {
 		h := startHost(t)
-		port := freePort(t)
+		port := port.Free(t)
 		h.play("p", ours.fill("videotestsrc is-live=true ! video/x-raw,width=64,height=48 ! jpegenc ! {sink} name=srt wait-for-connection="+wait+
 			" uri=srt://:"+itoa(port)+"?mode=listener"))
 		e := h.wait("never PLAYING", reached("p", "playing"))
@@ -39,7 +41,7 @@ func TestAbsentPeerSource(t *testing.T) {
 	needGStreamer(t)
 	for _, uri := range []string{"srt://:{port}?mode=listener", "srt://127.0.0.1:{port}"} {
 		h := startHost(t)
-		uri = fill(uri, freePort(t))
+		uri = fill(uri, port.Free(t))
 		h.play("p", ours.fill("{src} name=srt uri="+uri+" ! fakesink async=false audiotestsrc is-live=true num-buffers=200 ! fakesink name=other sync=true"))
 		h.wait("never PLAYING beside "+uri, reached("p", "playing"))
 		// The other branch runs to its own end; the pipeline's comes with NULL.
@@ -64,10 +66,10 @@ func TestNullWhileConnecting(t *testing.T) {
 	}
 	t.Cleanup(func() { hole.Close() }) // after the parallel parts
 	targets := map[string]string{
-		"closed port":    "srt://127.0.0.1:" + itoa(freePort(t)),
+		"closed port":    "srt://127.0.0.1:" + itoa(port.Free(t)),
 		"black hole":     "srt://127.0.0.1:" + itoa(hole.LocalAddr().(*net.UDPAddr).Port),
 		"no such name":   "srt://nobody.invalid:9000",
-		"nobody listens": "srt://:" + itoa(freePort(t)) + "?mode=listener",
+		"nobody listens": "srt://:" + itoa(port.Free(t)) + "?mode=listener",
 	}
 	waits := []time.Duration{0, 10 * time.Millisecond, 500 * time.Millisecond, 2900 * time.Millisecond}
 	for what, uri := range targets {
@@ -97,7 +99,7 @@ func TestReconnect(t *testing.T) {
 	needGStreamer(t)
 	t.Parallel()
 	h := startHost(t)
-	port := freePort(t)
+	port, nobody := port.Free(t), port.Free(t)
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+itoa(port)))
 	for i := range 3 {
 		h.play("recv", ours.fill("{src} name=srt uri=srt://:"+itoa(port)+"?mode=listener ! fakesink async=false sync=false"))
@@ -105,7 +107,7 @@ func TestReconnect(t *testing.T) {
 		h.do("free", "recv", nil)
 	}
 	h.do("free", "send", nil)
-	h.play("once", ours.fill(fixed+" ! {sink} name=srt auto-reconnect=false uri=srt://127.0.0.1:"+strconv.Itoa(freePort(t))))
+	h.play("once", ours.fill(fixed+" ! {sink} name=srt auto-reconnect=false uri=srt://127.0.0.1:"+strconv.Itoa(nobody)))
 	h.wait("auto-reconnect=false: no error", busMessage("once", "error"))
 }
 
@@ -114,7 +116,7 @@ func TestReconnect(t *testing.T) {
 func TestNegotiatedLatency(t *testing.T) {
 	needGStreamer(t)
 	h := startHost(t)
-	port := freePort(t)
+	port := port.Free(t)
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+itoa(port)+"?mode=listener&latency=80 ! fakesink async=false sync=false"))
 	if a := h.do("latency", "recv", nil); !a.OK || !a.Live || a.Min != 80 {
 		t.Errorf("before: %+v, want live and 80 ms", a)

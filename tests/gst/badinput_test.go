@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // TestBadInput: what cannot be meant gives an error or a warning with the value
@@ -81,7 +83,7 @@ func TestWrongPassphrase(t *testing.T) {
 		t.Run(p.name(), func(t *testing.T) {
 			t.Parallel()
 			h := startHost(t)
-			port := itoa(freePort(t))
+			port := itoa(port.Free(t))
 			const sinkWords, srcWords = " ! {sink} name=srt uri=", "{src} name=srt uri="
 			if p.send == ours {
 				h.play("recv", p.recv.fill(srcWords+"srt://:"+port+"?mode=listener&passphrase=right-passphrase&pbkeylen=16 ! fakesink async=false"))
@@ -104,7 +106,7 @@ func TestWrongPassphrase(t *testing.T) {
 func TestOtherThreads(t *testing.T) {
 	needGStreamer(t)
 	h := startHost(t)
-	port := itoa(freePort(t))
+	port := itoa(port.Free(t))
 	h.launch("recv", ours.fill("{src} name=srt uri=srt://:"+port+"?mode=listener ! fakesink async=false sync=false"))
 	h.launch("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port))
 	rounds := 40

@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // TestCallers is case C21: twenty join at once, ten leave, five of them without
@@ -13,7 +15,7 @@ import (
 func TestCallers(t *testing.T) {
 	needGStreamer(t)
 	h := startHost(t)
-	port := freePort(t)
+	port := port.Free(t)
 	h.play("sink", ours.fill("fakesrc name=feed sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! "+
 		"{sink} name=srt wait-for-connection=false sync=false uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=2000"))
 	stop := watchStats(t, h)
@@ -106,7 +108,7 @@ func TestSlowCaller(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			h := startHost(t)
-			port := freePort(t)
+			port := port.Free(t)
 			h.play("sink", ours.fill("fakesrc sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=526400 ! {sink} name=srt sync=false "+
 				"wait-for-connection=false caller-backlog=200 slow-caller="+how+" uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=20000"))
 			good, slow := newCollector(), newCollector()
@@ -135,7 +137,7 @@ func TestSlowCaller(t *testing.T) {
 func TestMaxCallers(t *testing.T) {
 	needGStreamer(t)
 	h := startHost(t)
-	port := freePort(t)
+	port := port.Free(t)
 	h.play("sink", ours.fill(fixed+" ! {sink} name=srt wait-for-connection=false max-callers=2 uri=srt://:"+itoa(port)+"?mode=listener"))
 	for i := 1; i <= 2; i++ {
 		h.play(fmt.Sprint("recv", i), ours.fill("{src} name=srt uri=srt://127.0.0.1:"+itoa(port)+" ! fakesink async=false sync=false"))
@@ -172,7 +174,7 @@ func TestSecondCaller(t *testing.T) {
 	for _, policy := range []string{"refuse", "replace"} {
 		t.Run(policy, func(t *testing.T) {
 			h := startHost(t)
-			port := freePort(t)
+			port := port.Free(t)
 			h.play("src", ours.fill("{src} name=srt keep-listening=true caller-policy="+policy+" uri=srt://:"+itoa(port)+"?mode=listener ! fakesink async=false sync=false"))
 			sink := ours.fill(fixed + " ! {sink} name=srt auto-reconnect=false uri=srt://127.0.0.1:" + itoa(port))
 			h.play("first", sink)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 type counts struct{ Threads, FDs, RSS int }
@@ -19,7 +21,7 @@ func churn(t *testing.T, env []string, kind string, cycles int, limit time.Durat
 	t.Helper()
 	needPython(t)
 	out := newCollector()
-	p := startEnv(t, env, out, python(), "py/churn.py", ours.src, ours.sink, itoa(freePort(t)), kind, itoa(cycles))
+	p := startEnv(t, env, out, python(), "py/churn.py", ours.src, ours.sink, itoa(port.Free(t)), kind, itoa(cycles))
 	if err := p.wait(limit); err != nil {
 		t.Fatalf("%s: %v; a hang?\n%s", kind, err, p.stderr.String())
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // cost is a line of JSON of the load program.
@@ -33,7 +35,7 @@ func readCost(t *testing.T, out *collector, what string) (c cost) {
 func measure(t *testing.T, f family, n int, secs float64, lists bool) (send, recv cost) {
 	t.Helper()
 	bin := needLoad(t)
-	port := strconv.Itoa(freePorts(t, n))
+	port := strconv.Itoa(port.Range(t, n))
 	count := strconv.Itoa(n)
 	outSend, outRecv := newCollector(), newCollector()
 	r := start(t, outRecv, bin, "recv", f.src, "127.0.0.1", port, count, fmt.Sprint(secs))
@@ -122,7 +124,7 @@ func TestThreads(t *testing.T) {
 	bin := needLoad(t)
 	count := func(src, sink string, n int) cost {
 		out := newCollector()
-		p := start(t, out, bin, "idle", src, sink, strconv.Itoa(n), strconv.Itoa(freePorts(t, 2*n)))
+		p := start(t, out, bin, "idle", src, sink, strconv.Itoa(n), strconv.Itoa(port.Range(t, 2*n)))
 		if err := p.wait(patience); err != nil {
 			t.Fatal(err)
 		}

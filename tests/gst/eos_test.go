@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // TestEndOfStream: 1,000 packets at 4,000 a second, then end of stream and NULL
@@ -36,7 +38,7 @@ func endOfStream(t *testing.T, p pairing, listener end, more string, over time.D
 	t.Helper()
 	const count, rate = 1000, 4000
 	in, sent := writeInput(t, 2, count)
-	port := freePort(t)
+	port := port.Free(t)
 	words := []string{"{in}", in, "{listen}", "srt://:" + strconv.Itoa(port) + "?mode=listener&" + more,
 		"{call}", "srt://127.0.0.1:" + strconv.Itoa(port) + "?" + more, "{rate}", strconv.Itoa(rate * message)}
 	const pace = "filesrc location={in} blocksize=1316 ! identity datarate={rate} sync=true ! {sink} uri="
@@ -89,7 +91,7 @@ func TestSourceGivesOutTheTail(t *testing.T) {
 	t.Parallel()
 	for _, latency := range []string{"120", "500"} {
 		in, sent := writeInput(t, 3, 300)
-		port := strconv.Itoa(freePort(t))
+		port := strconv.Itoa(port.Free(t))
 		got := newCollector()
 		recv := launch(t, got, ours.fill("{src} uri=srt://:"+port+"?mode=listener&latency="+latency+" ! "+dump))
 		n, _ := strconv.Atoi(port)
@@ -111,7 +113,7 @@ func TestDrainCanBeLeft(t *testing.T) {
 	needGStreamer(t)
 	t.Parallel()
 	h := startHost(t)
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(port.Free(t))
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+port+"?mode=listener&latency=4000 ! fakesink async=false sync=false"))
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port+"?latency=4000"))
 	h.wait("not connected", signal("recv", "caller-added"))
@@ -127,7 +129,7 @@ func TestDrainCanBeSwitchedOff(t *testing.T) {
 	needGStreamer(t)
 	t.Parallel()
 	h := startHost(t)
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(port.Free(t))
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+port+"?mode=listener&latency=3000 ! fakesink async=false sync=false"))
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port+"?latency=3000 drain-on-eos=false"))
 	eventually(t, "nothing was sent", func() bool { return h.stats("send").num("bytes-sent-total") > 20*message })

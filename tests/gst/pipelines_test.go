@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // pipe is one pair of pipelines as people write them. {src} and {sink} become
@@ -139,7 +141,7 @@ func TestDropIn(t *testing.T) {
 func runPipe(t *testing.T, p pipe, pair pairing) {
 	dir := t.TempDir()
 	in, sent := writeInput(t, 1, cmp.Or(p.messages, usual))
-	port := freePorts(t, 2)
+	port := port.Range(t, 2)
 	words := []string{"{in}", in, "{sent}", filepath.Join(dir, "sent"), "{out}", filepath.Join(dir, "out"),
 		"{port}", strconv.Itoa(port), "{next}", strconv.Itoa(port + 1)}
 	got := make([]*collector, max(1, p.callers))

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -111,40 +109,6 @@ func (l *tail) String() string {
 	defer l.mu.Unlock()
 	return l.b.String()
 }
-
-// ports hands out UDP ports below the range from which the system picks ports
-// for callers, each only once.
-var ports = struct {
-	sync.Mutex
-	next int
-}{next: 10000 + os.Getpid()%9000}
-
-// freePorts returns the first of n free ports in a row.
-func freePorts(t *testing.T, n int) int {
-	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	run := 0
-	for range 5000 {
-		ports.next++
-		if ports.next > 19900 {
-			ports.next, run = 10000, 0
-		}
-		c, err := net.ListenPacket("udp", ":"+strconv.Itoa(ports.next))
-		if err != nil {
-			run = 0
-			continue
-		}
-		c.Close()
-		if run++; run == n {
-			return ports.next - n + 1
-		}
-	}
-	t.Fatal("no free UDP ports")
-	return 0
-}
-
-func freePort(t *testing.T) int { return freePorts(t, 1) }
 
 // waitBound waits until somebody has bound the port, as the system sees it:
 // trying to bind it would get in the listener's way.

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // elementTable is what py/table.py prints of an element.
@@ -171,7 +173,7 @@ func TestInspect(t *testing.T) {
 func connected(t *testing.T, f family, sinkListens bool) (src, sink *structure) {
 	t.Helper()
 	h := startHost(t)
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(port.Free(t))
 	listen, call := "srt://127.0.0.1:"+port+"?mode=listener", "srt://127.0.0.1:"+port
 	srcURI, sinkURI := listen, call
 	if sinkListens {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // stamped is a buffer as it came out of the source.
@@ -25,7 +26,7 @@ type stamped struct {
 func stampedRun(t *testing.T, p pairing, count, rate, latency int, path impair.Path) []stamped {
 	t.Helper()
 	bin := needLoad(t)
-	port := freePort(t)
+	port := port.Free(t)
 	relay, err := impair.Start(impair.Config{Target: "127.0.0.1:" + strconv.Itoa(port), Seed: 7, Up: path,
 		Down: impair.Path{Delay: path.Delay, Jitter: path.Jitter, InOrder: true}})
 	if err != nil {

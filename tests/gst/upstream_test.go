@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // The cases of the check suite that comes with the stock elements, told in our
@@ -54,7 +56,7 @@ func TestUpstreamKeepListening(t *testing.T) {
 	for _, p := range []pairing{{stock, ours}, {ours, ours}} {
 		t.Run(p.name(), func(t *testing.T) {
 			h := startHost(t)
-			port := strconv.Itoa(freePort(t))
+			port := strconv.Itoa(port.Free(t))
 			h.play("recv", p.recv.fill("{src} name=srt uri=srt://:"+port+"?mode=listener keep-listening=true ! fakesink async=false sync=false"))
 			for i := 1; i <= 2; i++ {
 				h.play("send", p.send.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port))
@@ -89,7 +91,7 @@ func TestUpstreamOneBuffer(t *testing.T) {
 
 func oneBuffer(t *testing.T, p pairing, sinkListens bool) {
 	h := startHost(t)
-	port := strconv.Itoa(freePort(t))
+	port := strconv.Itoa(port.Free(t))
 	uri := map[bool]string{true: "srt://127.0.0.1:" + port + "?mode=listener", false: "srt://127.0.0.1:" + port}
 	order := []string{"recv", "send"}
 	if sinkListens {
@@ -132,7 +134,7 @@ func TestSignals(t *testing.T) {
 		t.Run(p.name(), func(t *testing.T) {
 			t.Parallel()
 			h := startHost(t)
-			port := strconv.Itoa(freePort(t))
+			port := strconv.Itoa(port.Free(t))
 			line := p.recv.fill("{src} name=srt authentication=true uri=srt://:" + port + "?mode=listener ! fakesink async=false sync=false")
 			h.do("launch", "recv", args{"line": line, "veto": []string{"intruder"}})
 			h.state("recv", "PLAYING")
@@ -162,7 +164,7 @@ func TestSignals(t *testing.T) {
 func TestNullIsQuick(t *testing.T) {
 	eachFamily(t, func(t *testing.T, f family) {
 		h := startHost(t)
-		port := strconv.Itoa(freePort(t))
+		port := strconv.Itoa(port.Free(t))
 		h.play("recv", f.fill("{src} name=srt uri=srt://:"+port+"?mode=listener ! fakesink async=false sync=false"))
 		h.play("send", f.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port))
 		eventually(t, "no data", func() bool { return h.stats("recv").num("bytes-received-total") > 0 })

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // The tests named C01 and so on are cases from the field: what once went wrong
@@ -42,7 +43,7 @@ func (f field) open(t *testing.T) *live {
 	f.from.need(t)
 	f.to.need(t)
 	at := f.spec
-	at.host, at.port, at.listen = "127.0.0.1", freePort(t, "127.0.0.1"), true
+	at.host, at.port, at.listen = "127.0.0.1", port.Free(t), true
 	at.latency = cmp.Or(at.latency, onClean)
 	cfg := impair.Config{Target: at.addr(), Seed: 1, Up: f.answers, Down: f.media}
 	if f.callerSends {

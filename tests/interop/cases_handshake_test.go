@@ -9,6 +9,7 @@ import (
 
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // C01: the answer to a libsrt caller's conclusion is lost, or comes after it has
@@ -26,7 +27,7 @@ func TestC01LostOrSlowConclusionResponse(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), latency: onClean}
+			at := spec{host: "127.0.0.1", port: port.Free(t), latency: onClean}
 			sink := newCollector(300 * message)
 			accepted := acceptAll(t, at, sink)
 			relay, err := impair.Start(impair.Config{Target: at.addr(), Up: tc.up, Down: tc.down})

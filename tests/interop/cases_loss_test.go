@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // C13: with a tolerance, packets that trade places with their neighbours are not
@@ -136,7 +137,7 @@ func TestC09AvailableBufferLetsLibsrtSend(t *testing.T) {
 func TestC09ReopenedBuffer(t *testing.T) {
 	slt.need(t)
 	t.Parallel()
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), latency: onClean}
 	cfg := at.config()
 	cfg.RcvBuf = 64 * (cfg.MSS - 28)
 	ln, err := srtcore.Listen(t.Context(), at.addr(), cfg)

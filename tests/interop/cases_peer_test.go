@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // waitText waits until a program has said something, and returns when.
@@ -63,7 +65,7 @@ func viewer(t *testing.T, prog program, s spec) *process {
 // the peer idle time.
 func TestC18KilledCallerComesBack(t *testing.T) {
 	t.Parallel()
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	server := start(t, nil, binary, "relay", "-", at.url(time.Millisecond, percent))
 	feedAll(t, server, transportStream(18, 1))
 	waitBound(t, at.port)
@@ -74,7 +76,7 @@ func TestC18KilledCallerComesBack(t *testing.T) {
 		return s
 	}
 	const up, ended = `msg="output up"`, `msg="output ended"`
-	old, next := freePort(t, "127.0.0.1"), freePort(t, "127.0.0.1")
+	old, next := port.Free(t), port.Free(t)
 
 	var died []time.Time
 	for range 2 {
@@ -103,12 +105,12 @@ func TestC18KilledCallerComesBack(t *testing.T) {
 func TestC18KilledSenderComesBack(t *testing.T) {
 	slt.need(t)
 	t.Parallel()
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	sink := newCollector(1 << 40)
 	receiver := start(t, sink, binary, "relay", at.url(time.Millisecond, percent), "-")
 	waitBound(t, at.port)
 	at.listen = false
-	at.more = fmt.Sprintf("&port=%d", freePort(t, "127.0.0.1"))
+	at.more = fmt.Sprintf("&port=%d", port.Free(t))
 	for i, from := range []program{slt, weirline, slt} {
 		begun, msg := time.Now(), transportStream(uint64(i), 1)
 		snd := from.send(t, at).(*process)
@@ -181,7 +183,7 @@ func TestC23ViewersComeAndGo(t *testing.T) {
 	slt.need(t)
 	t.Parallel()
 	daemonAt, d := daemon(t)
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	enc := encoder(t, daemonAt, at.url(time.Millisecond, percent))
 	waitBound(t, at.port)
 	at.listen = false
@@ -208,7 +210,7 @@ func TestC23FarListenerRestarts(t *testing.T) {
 	slt.need(t)
 	t.Parallel()
 	daemonAt, d := daemon(t)
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	caller := at
 	caller.listen = false
 	enc := encoder(t, daemonAt, caller.url(time.Millisecond, percent))
@@ -257,7 +259,7 @@ func TestC23ExitCodes(t *testing.T) {
 		t.Errorf("without a peer: exit code %d after %v, want 5 after 1 s", code, took)
 	}
 	name := filepath.Join(t.TempDir(), "out")
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, latency: onClean, more: "&reconnect=0"}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean, more: "&reconnect=0"}
 	rcv := start(t, nil, binary, "relay", at.url(time.Millisecond, percent), "file://"+name)
 	waitBound(t, at.port)
 	at.listen, at.more = false, ""

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // caller is what a listener got to know of a caller.
@@ -207,7 +208,7 @@ func TestC22Timeouts(t *testing.T) {
 		took time.Duration
 	}{
 		"connect_timeout": {[]string{"relay", "srt://" + nobody.addr() + "?connect_timeout=500&reconnect=0", "-"}, 4, 500 * time.Millisecond},
-		"listen_timeout":  {[]string{"relay", fmt.Sprintf("srt://127.0.0.1:%d?mode=listener&listen_timeout=0.5s", freePort(t, "127.0.0.1")), "-"}, 4, 500 * time.Millisecond},
+		"listen_timeout":  {[]string{"relay", fmt.Sprintf("srt://127.0.0.1:%d?mode=listener&listen_timeout=0.5s", port.Free(t)), "-"}, 4, 500 * time.Millisecond},
 		"--timeout":       {[]string{"relay", "--timeout", "700ms", "srt://" + nobody.addr() + "?connect_timeout=200ms", "-"}, 5, 700 * time.Millisecond},
 	} {
 		begun := time.Now()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // bad is the network of the impaired half of the matrix, each way.
@@ -131,7 +132,7 @@ func (tr trial) run(t *testing.T) {
 	if tr.impaired {
 		latency, path = onBad, bad
 	}
-	listener := spec{host: host, port: freePort(t, host), listen: true, keyLen: tr.keyLen, latency: latency}
+	listener := spec{host: host, port: port.Free(t), listen: true, keyLen: tr.keyLen, latency: latency}
 	relay, err := impair.Start(impair.Config{Listen: spec{host: host}.addr(), Target: listener.addr(), Seed: tr.seed, Up: path, Down: path})
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // makeClip encodes a few seconds of test pattern and tone.
@@ -51,7 +53,7 @@ func serve(t *testing.T) string {
 func daemon(t *testing.T) (addr string, p *process) {
 	t.Helper()
 	for range 10 {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", freePort(t, "127.0.0.1")))
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port.Free(t)))
 		if err != nil {
 			continue
 		}
@@ -78,7 +80,7 @@ func TestSidecarSends(t *testing.T) {
 	t.Parallel()
 	clip := makeClip(t, 3)
 	addr := serve(t)
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, keyLen: 16, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, keyLen: 16, latency: onClean}
 	sink := newCollector(1 << 40)
 	rcv := slt.recv(t, at, sink)
 	waitBound(t, at.port)
@@ -107,7 +109,7 @@ func TestSidecarReceives(t *testing.T) {
 		t.Fatal(err)
 	}
 	addr := serve(t)
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, keyLen: 32, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, keyLen: 32, latency: onClean}
 	sink := newCollector(1 << 40)
 	viewer := start(t, sink, "ffmpeg", "-v", "error", "-nostdin", "-analyzeduration", "0", "-probesize", "500000", "-f", "mpegts",
 		"-i", "http://"+addr+"/"+at.url(time.Millisecond, percent)+"&reconnect=0",
@@ -143,7 +145,7 @@ func TestSidecarTellsARefusal(t *testing.T) {
 	ffmpeg.need(t)
 	t.Parallel()
 	addr := serve(t)
-	at := spec{host: "127.0.0.1", port: freePort(t, "127.0.0.1"), listen: true, keyLen: 16, latency: onClean}
+	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, keyLen: 16, latency: onClean}
 	slt.recv(t, at, newCollector(1))
 	waitBound(t, at.port)
 	url := fmt.Sprintf("http://weirline@%s/srt://127.0.0.1:%d?passphrase=not%%20the%%20right%%20one", addr, at.port)

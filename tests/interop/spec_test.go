@@ -7,7 +7,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -48,33 +47,6 @@ func (s spec) chunk() string { return strconv.Itoa(cmp.Or(s.cut, message)) }
 func verbatim(s string) string { return s }
 
 func percent(s string) string { return strings.ReplaceAll(s, " ", "%20") }
-
-// ports hands out UDP ports below the range from which the system picks ports
-// for callers, each only once.
-var ports = struct {
-	sync.Mutex
-	next int
-}{next: 20000 + os.Getpid()%10000}
-
-func freePort(t *testing.T, host string) int {
-	t.Helper()
-	ports.Lock()
-	defer ports.Unlock()
-	for range 1000 {
-		ports.next++
-		if ports.next > 32000 {
-			ports.next = 20000
-		}
-		c, err := net.ListenPacket("udp", net.JoinHostPort(host, strconv.Itoa(ports.next)))
-		if err != nil {
-			continue
-		}
-		c.Close()
-		return ports.next
-	}
-	t.Fatal("no free UDP port")
-	return 0
-}
 
 // waitBound waits until somebody has bound the port, as the system sees it:
 // trying to bind it would get in the listener's way.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/sidecar/bench"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // TestMain lets bench run start this program as its sender.
@@ -26,7 +25,7 @@ func TestMain(m *testing.M) {
 // A run against a server of the user's: a relay that takes only callers with the
 // right passphrase, and writes what comes to a file.
 func TestBenchRunAgainstALiveServer(t *testing.T) {
-	addr, file := freeAddr(t), filepath.Join(t.TempDir(), "out")
+	addr, file := port.Addr(t), filepath.Join(t.TempDir(), "out")
 	done := make(chan int, 1)
 	go func() {
 		done <- run([]string{"relay", "srt://" + addr + "?mode=listener&latency=120&passphrase=benchmark-secret-1&reconnect=0", "file://" + file})
@@ -78,7 +77,7 @@ func wantRun(t *testing.T, out, file string) {
 
 // A wrong passphrase is said, and is no result.
 func TestBenchRunSaysThatTheServerRefuses(t *testing.T) {
-	addr := freeAddr(t)
+	addr := port.Addr(t)
 	done := make(chan int, 1)
 	go func() {
 		done <- run([]string{"relay", "--timeout", "3s", "srt://" + addr + "?mode=listener&passphrase=benchmark-secret-1", "file:///dev/null"})
@@ -91,14 +90,4 @@ func TestBenchRunSaysThatTheServerRefuses(t *testing.T) {
 	if code := <-done; code != exitGaveUp {
 		t.Errorf("the relay's exit code: %d", code)
 	}
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return fmt.Sprint(c.LocalAddr())
 }

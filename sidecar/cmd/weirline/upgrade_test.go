@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 const upgradePatience = 30 * time.Second
@@ -30,7 +30,7 @@ func TestUpgrade(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), upgradePatience)
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "weirline.yaml")
-	srtAddr, httpAddr := freeAddr(t), freeTCP(t)
+	srtAddr, httpAddr := port.Addr(t), port.Addr(t)
 	text := fmt.Sprintf("listen: %s\ncontrol: { listen: 'unix:%s' }\nlisteners: [ { name: main, address: 'srt://%s?mode=listener' } ]\n"+
 		"routes: [ { name: a, sources: [ { publish: { listener: main, stream: a } } ], outputs: [ { play: { listener: main, stream: a } } ] } ]\n",
 		httpAddr, filepath.Join(t.TempDir(), "control"), srtAddr)
@@ -93,16 +93,6 @@ func TestUpgrade(t *testing.T) {
 	}
 	syscall.Kill(next, syscall.SIGTERM)
 	until(t, "the new process to end", func() bool { return pid() == 0 })
-}
-
-func freeTCP(t *testing.T) string {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().String()
 }
 
 func until(t *testing.T, what string, ok func() bool) {
