@@ -65,10 +65,11 @@ race: ## all tests that need no other programs, with the race detector, three ti
 fuzz: ## run every fuzz target for FUZZTIME (60s) each
 	@FUZZTIME=$(FUZZTIME) bash tests/fuzz.sh
 
-bench: deps build ## weirline against libsrt: BENCH_PROFILE (P2), BENCH_ROUNDS (3), BENCH_SECS (10)
+bench: deps ## weirline against libsrt: BENCH_PROFILE (P2), BENCH_ROUNDS (3), BENCH_SECS (10)
 	@$(MAKE) --no-print-directory -C tests/lab/peer OUT=$(CURDIR)/out/bench/bin
+	CGO_ENABLED=0 $(GO) build -trimpath -o out/bench/bin/sides ./tests/lab/sides
 	$(GO) run ./tests/lab/run -profile $(BENCH_PROFILE) -rounds $(BENCH_ROUNDS) -secs $(BENCH_SECS) \
-	  -peer out/bench/bin/srtbench -weirline bin/weirline -out out/bench
+	  -peer out/bench/bin/srtbench -weirline out/bench/bin/sides -out out/bench
 
 soak: ## SOAK_MINUTES (10) of 20 Mbit/s through 1 % loss with key refresh; nothing lost, memory flat
 	WEIRLINE_SOAK_MINUTES=$(SOAK_MINUTES) $(GO) test -count=1 -v -timeout $$(( $(SOAK_MINUTES) + 5 ))m ./tests/soak
@@ -145,4 +146,5 @@ lab-quick: lab-build ## the measurements of the README's bars, under 15 minutes;
 lab-build: deps build
 	@$(MAKE) --no-print-directory -C tests/lab/peer OUT=$(CURDIR)/out/lab/bin all
 	$(GO) build -o out/lab/bin/load ./tests/lab/load
+	CGO_ENABLED=0 $(GO) build -trimpath -o out/lab/bin/sides ./tests/lab/sides
 	$(GO) build -o out/lab/bin/suite ./tests/lab/suite

@@ -41,6 +41,8 @@ type Options struct {
 	UWait    bool // accepted
 	FileMode bool // refused: live mode only
 
+	CPUProfile string // file; none when empty
+
 	NoGSO, NoGRO, Portable bool // as in srtcore.RuntimeConfig
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"os"
-	"runtime/pprof"
 
 	"github.com/spf13/cobra"
 
@@ -68,14 +67,14 @@ one line of JSON. With --target only the sender runs, against your own server.
 }
 
 func benchSide(name, short string, side func(*cobra.Command, bench.Options) int) *cobra.Command {
-	o, profileTo := bench.DefaultOptions(), ""
+	o := bench.DefaultOptions()
 	c := &cobra.Command{
 		Use: name, Short: short, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.Validate(); err != nil {
 				return exitError{exitUsage, err}
 			}
-			stop, err := startProfile(profileTo)
+			stop, err := bench.StartProfile(o.CPUProfile)
 			if err != nil {
 				return coded(err)
 			}
@@ -89,54 +88,6 @@ func benchSide(name, short string, side func(*cobra.Command, bench.Options) int)
 			return nil
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&o.Host, "host", o.Host, "address to call or listen on")
-	f.IntVar(&o.Port, "port", o.Port, "UDP port")
-	f.IntVar(&o.Streams, "streams", o.Streams, "number of connections")
-	f.IntVar(&o.Latency, "latency", o.Latency, "latency, ms")
-	f.Float64Var(&o.Secs, "secs", o.Secs, "length of the measured part, s")
-	f.Float64Var(&o.Mbps, "mbps", o.Mbps, "rate of each stream, Mbit/s")
-	f.IntVar(&o.TLPktDrop, "tlpktdrop", o.TLPktDrop, "too-late packet drop: 0, 1, -1 default")
-	f.StringVar(&o.Passphrase, "passphrase", "", "passphrase")
-	f.IntVar(&o.PBKeyLen, "pbkeylen", 0, "key length, bytes")
-	f.StringVar(&o.CryptoMode, "cryptomode", "", "cipher mode: ctr")
-	f.StringVar(&o.Filter, "filter", "", "packet filter (not supported)")
-	f.Int64Var(&o.MaxBW, "maxbw", o.MaxBW, "bandwidth limit, bytes/s; -2 default")
-	f.IntVar(&o.FC, "fc", 0, "flow window, packets")
-	f.IntVar(&o.RcvBuf, "rcvbuf", 0, "receiver buffer, bytes")
-	f.IntVar(&o.SndBuf, "sndbuf", 0, "sender buffer, bytes")
-	f.IntVar(&o.UDPRcvBuf, "udprcvbuf", 0, "UDP receive buffer, bytes")
-	f.IntVar(&o.UDPSndBuf, "udpsndbuf", 0, "UDP send buffer, bytes")
-	f.IntVar(&o.TickUs, "tick-us", o.TickUs, "sending tick, us")
-	f.BoolVar(&o.Unpaced, "unpaced", false, "send as fast as possible")
-	f.BoolVar(&o.Deep, "deep", false, "compare bodies byte by byte")
-	f.IntVar(&o.LogLevel, "loglevel", o.LogLevel, "accepted for compatibility")
-	f.BoolVar(&o.Shared, "shared-muxer", false, "accepted for compatibility")
-	f.BoolVar(&o.UWait, "uwait", false, "accepted for compatibility")
-	f.BoolVar(&o.NoGSO, "no-gso", false, "send every packet as a datagram of its own")
-	f.BoolVar(&o.NoGRO, "no-gro", false, "receive every packet as a datagram of its own")
-	f.BoolVar(&o.Portable, "portable", false, "use the standard library's sockets and timers")
-	f.StringVar(&o.StreamID, "streamid", "", "stream id of every connection")
-	f.StringVar(&profileTo, "cpuprofile", "", "write a CPU profile to this file")
-	_ = f.MarkHidden("cpuprofile")
-	f.BoolVar(&o.FileMode, "file", false, "file mode (not supported)")
+	o.AddFlags(c.Flags())
 	return c
-}
-
-// startProfile profiles this process until stop; without a file, not at all.
-func startProfile(file string) (stop func() error, err error) {
-	if file == "" {
-		return func() error { return nil }, nil
-	}
-	f, err := os.Create(file)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return func() error {
-		pprof.StopCPUProfile()
-		return f.Close()
-	}, nil
 }

@@ -57,6 +57,7 @@ type Loop struct {
 	tick        mono.Time
 	pace        pace
 	now         mono.Time // of this wake-up
+	greeted     bool      // a handshake came in this turn
 	lastTraffic mono.Time
 	activeUntil mono.Time
 	sockets     []*socket
@@ -120,18 +121,20 @@ func (l *Loop) next(more bool) {
 
 // wait sleeps until there is something to do and sets the time of the wake-up.
 func (l *Loop) wait() {
+	idle := false
 	switch {
 	case l.now < l.activeUntil:
 		until, collect := l.pace.next(l.now, l.due.first())
 		l.mail.tick(collect)
 		l.now = l.poll.waitTick(until)
 	case l.mail.sleep():
+		idle = true
 		l.now = l.poll.waitIdle(max(l.due.first(), l.pace.allowed()))
 	default:
 		l.now = Now()
 		return
 	}
-	l.pace.woke(l.now)
+	l.pace.woke(l.now, idle)
 }
 
 // traffic says that media moves at this wake-up.

@@ -30,6 +30,8 @@ const (
 	// maxBurst is the number of data packets that should not wait for each other:
 	// a receiver's socket with the system's default buffer holds some 90.
 	maxBurst = 64
+	// restCredit is what an idle loop can have saved, in ticks.
+	restCredit = 2
 	// leastGather covers the messages of one tick of a source, which fall due one
 	// after another. Many sources, or connections whose time bases differ by what
 	// their handshakes took, want more.
@@ -41,9 +43,15 @@ const (
 func newPace(tick mono.Time) pace { return pace{tick: tick, hold: 1, gather: leastGather} }
 
 // woke charges a wake-up. Those that nobody can refuse, for an arrival on an
-// idle loop, put it no deeper into debt than a tick.
-func (p *pace) woke(now mono.Time) {
-	p.spent = min(max(p.spent, now)+p.tick*9/10, now+2*p.tick)
+// idle loop, put it no deeper into debt than a tick. An idle loop has rested and
+// saved for a few more: the arrival of a packet, an ACK and a play time of a thin
+// stream may come close together, and none waits for another.
+func (p *pace) woke(now mono.Time, idle bool) {
+	since := now
+	if idle {
+		since -= restCredit * p.tick
+	}
+	p.spent = min(max(p.spent, since)+p.tick*9/10, now+2*p.tick)
 }
 
 // allowed is the earliest instant for which the budget has a wake-up.

@@ -17,7 +17,7 @@ func deliver(due []mono.Time) (wakes float64, p99, p50 time.Duration) {
 	now, n := due[0]-mono.Time(time.Millisecond), 0
 	var late [2000]int // us
 	for i := 0; i < len(due); {
-		p.woke(now)
+		p.woke(now, false)
 		n++
 		for i < len(due) && due[i] <= now {
 			late[min(len(late)-1, int((now-due[i])/1000))]++
@@ -120,6 +120,34 @@ func TestPaceHolds(t *testing.T) {
 		if at, _ := p.next(now, mono.Never); at != now+2*p.tick {
 			t.Errorf("in a hurry it wakes after %v", at-now)
 		}
+	}
+}
+
+// A thin stream's arrival, ACK and play time come close together now and then:
+// a loop that has rested takes them as they come. A burst of deadlines still
+// shares wake-ups.
+func TestPaceRests(t *testing.T) {
+	p := newPace(mono.Time(time.Millisecond))
+	for i := range 20 {
+		now := mono.Time(time.Second) + ms(float64(i)*5)
+		for _, then := range []float64{0, .2, .4} {
+			at := now + ms(then)
+			if p.allowed() > at {
+				t.Fatalf("round %d, %.1f ms after an arrival: held up until %.2f ms", i, then, float64(p.allowed()-now)/1e6)
+			}
+			p.woke(at, true)
+		}
+	}
+	wakes, now := 0, mono.Time(0)
+	for i := range 50 {
+		if due := mono.Time(2*time.Second) + mono.Time(i)*20_000; due > now {
+			now = max(due, p.allowed())
+			p.woke(now, true)
+			wakes++
+		}
+	}
+	if wakes > 6 {
+		t.Errorf("%d wake-ups for a burst of a millisecond", wakes)
 	}
 }
 

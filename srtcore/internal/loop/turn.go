@@ -18,6 +18,12 @@ func (l *Loop) turn() (more bool) {
 	l.runCommands()
 	l.takeAnnounced()
 	l.expire()
+	if l.greeted || len(l.commands) > 0 {
+		// A handshake about to be sent carries the time base of its connection,
+		// and what came before may have taken milliseconds: the first one in a
+		// process runs through cold code, a listener asks its callback.
+		l.greeted, l.now = false, Now()
+	}
 	more = l.drain() || more
 	l.pace.adapt()
 	l.notify()
@@ -54,8 +60,12 @@ func (l *Loop) handle(s *socket, i int) {
 	if l.lastTraffic != l.now && isTraffic(d.Buf.Bytes()) {
 		l.traffic()
 	}
-	if d.Lag = 0; d.At != 0 && tellsTime(d.Buf.Bytes()) {
-		d.Lag = int64(l.lag(d.At))
+	d.Lag = 0
+	if kind, ok := tellsTime(d.Buf.Bytes()); ok {
+		l.greeted = l.greeted || kind == wire.CtrlHandshake
+		if d.At != 0 {
+			d.Lag = int64(l.lag(d.At))
+		}
 	}
 	if c := s.ep.HandleDatagram(l.now, *d); c != nil {
 		if own, ok := c.User.(*Conn); ok {
@@ -83,12 +93,12 @@ func isTraffic(b []byte) bool {
 // connection comes from a handshake, round-trip times and the clocks' drift from
 // ACKACKs (draft sections 4.5, 4.7 and 4.10). A loop may find them milliseconds
 // after they came.
-func tellsTime(b []byte) bool {
+func tellsTime(b []byte) (kind wire.ControlType, ok bool) {
 	if len(b) < wire.HeaderSize || !wire.IsControl(b) {
-		return false
+		return 0, false
 	}
 	h, _, err := wire.ParseControl(b)
-	return err == nil && (h.Type == wire.CtrlHandshake || h.Type == wire.CtrlACKACK)
+	return h.Type, err == nil && (h.Type == wire.CtrlHandshake || h.Type == wire.CtrlACKACK)
 }
 
 // mostLag bounds what is believed: more is a system clock that was set.

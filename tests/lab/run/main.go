@@ -32,7 +32,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.profile, "profile", "P2", "one of "+strings.Join(profile.Names(), ", "))
 	flag.StringVar(&o.peer, "peer", "out/bench/bin/srtbench", "the libsrt peer")
-	flag.StringVar(&o.weirline, "weirline", "bin/weirline", "the weirline binary")
+	flag.StringVar(&o.weirline, "weirline", "out/bench/bin/sides", "weirline's side")
 	flag.StringVar(&o.out, "out", "out/bench", "folder of the raw results")
 	flag.StringVar(&o.impls, "impls", "libsrt,libsrt-shared,weirline", "what to measure")
 	flag.IntVar(&o.rounds, "rounds", 3, "rounds")
@@ -56,7 +56,7 @@ func measure(o options) (bool, error) {
 	programs := map[string]program{
 		report.Libsrt:   {argv: []string{o.peer}},
 		report.Shared:   {argv: []string{o.peer}, send: []string{"--shared-muxer"}},
-		report.Weirline: {argv: []string{o.weirline, "bench"}},
+		report.Weirline: {argv: []string{o.weirline}},
 	}
 	impls := strings.Split(o.impls, ",")
 	for _, impl := range impls {

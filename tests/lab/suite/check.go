@@ -16,6 +16,7 @@ import (
 // Names of our own programs beside the peers.
 const (
 	loadProgram = "load"
+	sides       = "sides" // weirline's own sides of a pair
 	httpWriter  = "httpwriter"
 )
 
@@ -44,7 +45,7 @@ const (
 // check says what stands in the way, with the remedy, before anything runs. It
 // notes the programs on the way.
 func (l *lab) check(items []item) (problems []string) {
-	need := []string{profile.Weirline}
+	need := []string{profile.Weirline, sides}
 	for _, it := range items {
 		for _, n := range it.needs() {
 			if !slices.Contains(need, n) {

@@ -43,7 +43,7 @@ func (l *lab) profileHold(ctx context.Context, x pairs) {
 
 // top names the functions that took most, if there is a go command to ask.
 func (l *lab) top(ctx context.Context, file string) string {
-	text, err := exec.CommandContext(ctx, "go", "tool", "pprof", "-top", "-nodecount=8", l.weirline, file).Output()
+	text, err := exec.CommandContext(ctx, "go", "tool", "pprof", "-top", "-nodecount=8", l.path(sides), file).Output()
 	if err != nil {
 		return "not summarised: " + err.Error()
 	}

@@ -145,11 +145,11 @@ func even(r report.Run, x pairs) error {
 
 // command is the line of a side.
 func (l *lab) command(impl, role string, x pairs, host string, port int) []string {
-	argv := []string{l.path(impl)}
+	program := impl
 	if impl == profile.Weirline {
-		argv = append(argv, "bench")
+		program = sides
 	}
-	argv = append(argv, role, "--host", host, "--port", strconv.Itoa(port), "--secs", fmt.Sprint(x.runs.Secs))
+	argv := []string{l.path(program), role, "--host", host, "--port", strconv.Itoa(port), "--secs", fmt.Sprint(x.runs.Secs)}
 	argv = append(argv, x.p.Common...)
 	if role == "send" {
 		argv = append(argv, x.p.Send...)

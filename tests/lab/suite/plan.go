@@ -90,6 +90,7 @@ func method(c cores) []string {
 		"A run counts when both sides ended well and every delivered message was verified by stream, sequence and CRC. Failed runs stay in the raw lines and are never repeated.",
 		"The source is flat: a run whose sender handed over more than 3 % more or less than its rate in any second is void, unless its connections refused to take more.",
 		"No profiler runs in a measuring run; -profiles adds holds of their own, whose figures are not among the results.",
+		"weirline's sides of a pair are tests/lab/sides, weirline bench linked without the daemon, as libsrt's are a C program on the library. Fan-out and the local socket bridge run weirline itself.",
 		"libsrt, gosrt and the raw floor are built from tests/lab/peer by this run; libsrt is the system's package.",
 		"P2's raw floor is UDP without a protocol: the same datagrams by UDP_SEGMENT across flows and UDP_GRO (raw-gso), or by sendmmsg and recvmmsg.",
 		"Impaired profiles go through a relay in user space, in a process of its own whose CPU is not counted; loss and jitter come from a seed that is the round.",

@@ -245,7 +245,7 @@ func TestCommandLines(t *testing.T) {
 	}
 	x := pairs{p: p, runs: profile.Runs{Secs: 5}}
 	for _, c := range []struct{ impl, role, want string }{
-		{profile.Weirline, "recv", "w bench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0 --no-gso --no-gro"},
+		{profile.Weirline, "recv", "p/sides recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0 --no-gso --no-gro"},
 		{profile.Shared, "send", "p/srtbench send --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0 --mbps 10 --shared-muxer"},
 		{profile.Libsrt, "recv", "p/srtbench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0"},
 		{profile.Gosrt, "recv", "p/gosrtbench recv --host 127.0.0.1 --port 7 --secs 5 --streams 32 --latency 20 --tlpktdrop 0"},
