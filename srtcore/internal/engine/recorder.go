@@ -17,16 +17,20 @@ import (
 // older than recordTime, or when there are as many as allowed. So memory follows
 // what happens on the connection, and in the steady state none is allocated.
 type recorder struct {
-	rcvMark seq.Number // first number received and not in a run yet
-	sndMark seq.Number // the same of those sent
-	before  mono.Time  // arrival of the last packet before the unusual one
-	waiting bool       // RecSndWindow was noted since the last ACK
+	chunk   *recordBlock // being filled
+	n       uint32       // records in it
+	rcvMark seq.Number   // first number received and not in a run yet
+	sndMark seq.Number   // the same of those sent
+	waiting bool         // RecSndWindow was noted since the last ACK
+	before  mono.Time    // arrival of the last packet before the unusual one
 
-	chunk  []Record // being filled
-	full   [][]Record
-	most   int // chunks, with the one being filled
-	losses uint64
+	full   []*recordBlock
+	most   uint32 // chunks, with the one being filled
+	losses uint32 // chunks that were given up
 }
+
+// recordBlock is a chunk.
+type recordBlock [recordChunk]Record
 
 const (
 	// recordChunk is how many records are allocated at once: 8 KiB.
@@ -47,15 +51,30 @@ func newRecorder(n int) *recorder {
 	if n <= 0 {
 		return nil
 	}
-	return &recorder{most: max((n+recordChunk-1)/recordChunk, 2)}
+	return &recorder{n: recordChunk, most: uint32(max((n+recordChunk-1)/recordChunk, 2))}
 }
 
-// put notes rec.
-func (r *recorder) put(rec Record) {
-	if len(r.chunk) == cap(r.chunk) {
-		r.turn(rec.At)
+// next returns the place of the next record. What undisturbed data brings is
+// written there field by field, all of them: a record that is made elsewhere and
+// copied costs several times as much.
+func (r *recorder) next(now mono.Time) *Record {
+	if r.n == recordChunk {
+		r.turn(now)
 	}
-	r.chunk = append(r.chunk, rec)
+	rec := &r.chunk[r.n]
+	r.n++
+	return rec
+}
+
+// put notes rec, which is not of those that come every few milliseconds.
+func (r *recorder) put(rec Record) { *r.next(rec.At) = rec }
+
+// last returns the latest record; nil if there is none.
+func (r *recorder) last() *Record {
+	if r.chunk == nil {
+		return nil
+	}
+	return &r.chunk[r.n-1]
 }
 
 // turn begins a new chunk, if possible in the place of the oldest.
@@ -63,28 +82,25 @@ func (r *recorder) turn(now mono.Time) {
 	if r.chunk != nil {
 		r.full = append(r.full, r.chunk)
 	}
-	var free []Record
-	for len(r.full) > 0 && (len(r.full) >= r.most || now.Sub(r.full[0][recordChunk-1].At) > recordTime) {
-		free = r.full[0][:0]
-		r.losses += recordChunk
+	var free *recordBlock
+	for len(r.full) > 0 && (len(r.full) >= int(r.most) || now.Sub(r.full[0][recordChunk-1].At) > recordTime) {
+		free = r.full[0]
+		r.losses++
 		r.full = r.full[:copy(r.full, r.full[1:])]
 	}
 	if free == nil {
-		free = make([]Record, 0, recordChunk)
+		free = new(recordBlock)
 	}
-	r.chunk = free
+	r.chunk, r.n = free, 0
 }
 
 // merge adds rec to the last record if it goes on with it: the same kind, the
 // next number.
 func (r *recorder) merge(rec Record) {
-	if n := len(r.chunk); n > 0 {
-		last := &r.chunk[n-1]
-		if last.Kind == rec.Kind && last.Seq+last.Count == rec.Seq {
-			last.Count += rec.Count
-			last.Aux = max(last.Aux, rec.Aux)
-			return
-		}
+	if last := r.last(); last != nil && last.Kind == rec.Kind && last.Seq+last.Count == rec.Seq {
+		last.Count += rec.Count
+		last.Aux = max(last.Aux, rec.Aux)
+		return
 	}
 	r.put(rec)
 }
@@ -97,11 +113,29 @@ func (c *Conn) Records(now mono.Time) (records []Record, lost uint64) {
 		return nil, 0
 	}
 	c.closeRuns(now)
-	out := make([]Record, 0, len(r.full)*recordChunk+len(r.chunk))
+	out := make([]Record, 0, (len(r.full)+2)*recordChunk)
 	for _, f := range r.full {
-		out = append(out, f...)
+		out = c.unfold(out, f[:])
 	}
-	return append(out, r.chunk...), r.losses
+	if r.chunk != nil {
+		out = c.unfold(out, r.chunk[:r.n])
+	}
+	return out, uint64(r.losses) * recordChunk
+}
+
+// unfold appends records, and those that others imply.
+func (c *Conn) unfold(out, in []Record) []Record {
+	for _, rec := range in {
+		answered := rec.Flags&recAnswered != 0
+		rec.Flags &^= recAnswered
+		out = append(out, rec)
+		if answered {
+			out = append(out, Record{
+				Kind: RecACKACK, Flags: RecSent, At: rec.At, Info: rec.Info, Stamp: uint32(c.timestamp(rec.At)),
+			})
+		}
+	}
+	return out
 }
 
 // us is a duration as a record has it; longer than 35 minutes is 35 minutes.
@@ -125,12 +159,14 @@ func (c *Conn) closeRcvRun() {
 	if n <= 0 {
 		return
 	}
-	rec := Record{Kind: RecRcvRun, At: c.rcv.rate.lastAt, Seq: uint32(r.rcvMark), Count: uint32(n)}
+	rec := r.next(c.rcv.rate.lastAt)
+	rec.Kind, rec.Flags, rec.Size = RecRcvRun, 0, 0
+	rec.At, rec.Seq, rec.Count = c.rcv.rate.lastAt, uint32(r.rcvMark), uint32(n)
+	rec.Stamp, rec.Aux, rec.Info = 0, 0, 0
 	if b.span > 0 {
 		s := b.slot(b.span - 1)
 		rec.Stamp, rec.Size = uint32(s.stamp), s.size
 	}
-	r.put(rec)
 	r.rcvMark = b.end()
 }
 
@@ -149,13 +185,15 @@ func (c *Conn) closeSndRun(now mono.Time) {
 	if n <= 0 {
 		return
 	}
-	rec := Record{Kind: RecSndRun, At: c.live.lastSaid, Seq: uint32(r.sndMark), Count: uint32(n)}
+	rec := r.next(now)
+	rec.Kind, rec.Flags, rec.Size = RecSndRun, 0, 0
+	rec.At, rec.Seq, rec.Count = c.live.lastSaid, uint32(r.sndMark), uint32(n)
+	rec.Stamp, rec.Aux, rec.Info = 0, 0, 0
 	if b.sent > 0 {
 		s := b.at(b.sent - 1)
 		rec.Stamp, rec.Size = uint32(s.stamp), uint16(s.buf.Len()-wire.HeaderSize)
 		rec.At = now.Add(-s.since(now))
 	}
-	r.put(rec)
 	r.sndMark = b.nextNew()
 }
 
@@ -325,8 +363,8 @@ func (c *Conn) noteWait(now mono.Time, k RecordKind) {
 	if k == RecSndWindow {
 		r.waiting = true
 	}
-	if n := len(r.chunk); n > 0 && r.chunk[n-1].Kind == k {
-		r.chunk[n-1].Count++
+	if last := r.last(); last != nil && last.Kind == k {
+		last.Count++
 		return
 	}
 	r.put(Record{Kind: k, At: now, Seq: uint32(c.snd.buf.nextNew()), Count: 1})
@@ -343,7 +381,7 @@ func (c *Conn) noteControl(now mono.Time, k RecordKind, f RecordFlags, info uint
 func (c *Conn) noteSent(now mono.Time, h wire.ControlHeader) {
 	switch h.Type {
 	case wire.CtrlACKACK:
-		c.noteControl(now, RecACKACK, RecSent, h.Info, h.Timestamp)
+		c.noteAnswer(now, h)
 	case wire.CtrlKeepAlive:
 		c.noteControl(now, RecKeepAlive, RecSent, 0, h.Timestamp)
 	case wire.CtrlShutdown:
@@ -351,6 +389,17 @@ func (c *Conn) noteSent(now mono.Time, h wire.ControlHeader) {
 	case wire.CtrlUserDefined:
 		c.noteControl(now, RecKM, RecSent, uint32(h.Subtype), h.Timestamp)
 	}
+}
+
+// noteAnswer notes an ACKACK that is sent: with the ACK that it answers, if that
+// came just now.
+func (c *Conn) noteAnswer(now mono.Time, h wire.ControlHeader) {
+	last := c.rcv.rec.last()
+	if last != nil && last.Kind == RecACK && last.Flags == 0 && last.Info == h.Info && last.At == now {
+		last.Flags = recAnswered
+		return
+	}
+	c.noteControl(now, RecACKACK, RecSent, h.Info, h.Timestamp)
 }
 
 // noteHeard notes a control packet from the peer, if it is one of those that say
@@ -367,25 +416,28 @@ func (c *Conn) noteHeard(now mono.Time, h wire.ControlHeader) {
 }
 
 // noteACK notes a full ACK that is sent, and the run before it.
-func (c *Conn) noteACK(now mono.Time, no uint32, a wire.ACK) {
+func (c *Conn) noteACK(now mono.Time, no uint32, a *wire.ACK) {
 	c.closeRcvRun()
-	c.rcv.rec.put(Record{
-		Kind: RecACK, Flags: RecSent, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: no,
-		Stamp: uint32(c.timestamp(now)),
-	})
+	rec := c.rcv.rec.next(now)
+	rec.Kind, rec.Flags, rec.Size, rec.At = RecACK, RecSent, 0, now
+	rec.Seq, rec.Count, rec.Aux, rec.Info = uint32(a.LastAckSeq), a.AvailBufPkts, a.RTTUs, no
+	rec.Stamp = uint32(c.timestamp(now))
 }
 
 // noteAcked does the same at the other end.
-func (c *Conn) noteAcked(now mono.Time, h wire.ControlHeader, a wire.ACK) {
+func (c *Conn) noteAcked(now mono.Time, h *wire.ControlHeader, a *wire.ACK) {
 	c.rcv.rec.waiting = false
 	c.closeSndRun(now)
-	c.rcv.rec.put(Record{
-		Kind: RecACK, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: h.Info,
-		Stamp: uint32(h.Timestamp),
-	})
+	rec := c.rcv.rec.next(now)
+	rec.Kind, rec.Flags, rec.Size, rec.At = RecACK, 0, 0, now
+	rec.Seq, rec.Count, rec.Aux, rec.Info = uint32(a.LastAckSeq), a.AvailBufPkts, a.RTTUs, h.Info
+	rec.Stamp = uint32(h.Timestamp)
 }
 
 // noteRTT notes an ACKACK and the round-trip time that it measured.
-func (c *Conn) noteRTT(now mono.Time, h wire.ControlHeader, sample time.Duration) {
-	c.rcv.rec.put(Record{Kind: RecACKACK, At: now, Aux: us(sample), Info: h.Info, Stamp: uint32(h.Timestamp)})
+func (c *Conn) noteRTT(now mono.Time, h *wire.ControlHeader, sample time.Duration) {
+	rec := c.rcv.rec.next(now)
+	rec.Kind, rec.Flags, rec.Size, rec.At = RecACKACK, 0, 0, now
+	rec.Seq, rec.Count, rec.Aux, rec.Info = 0, 0, us(sample), h.Info
+	rec.Stamp = uint32(h.Timestamp)
 }
