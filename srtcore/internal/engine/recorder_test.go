@@ -23,7 +23,7 @@ func TestRecordIsSmall(t *testing.T) {
 
 func TestRecorderAllocatesNothingInTheSteadyState(t *testing.T) {
 	p := newWirePair(t, recording(2*recordChunk))
-	for range 4000 { // beyond the memory of the recorder
+	for range 70_000 { // beyond the memory of the recorder
 		p.send(4)
 		p.turn()
 	}
