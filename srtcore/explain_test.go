@@ -8,6 +8,7 @@ import (
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/srtcore/internal/engine"
 	"github.com/weirline/weirline/srtcore/internal/sim"
+	"github.com/weirline/weirline/srtcore/seq"
 	"github.com/weirline/weirline/srtcore/wire"
 )
 
@@ -90,10 +91,28 @@ var troubles = []trouble{
 		rcv: []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent}, lost: true,
 	},
 	{
+		name: "only the second retransmission comes through", delay: 20 * ms, latency: 80 * ms,
+		run: func(p *sim.Pair) {
+			p.Up.Config.Loss = .02
+			seen := map[seq.Number]bool{}
+			p.Up.Config.Drop = dataOnly(func(pkt *sim.Packet) bool {
+				h, err := wire.ParseData(pkt.Data)
+				if err != nil || !h.Rexmit || seen[h.Seq] {
+					return false
+				}
+				seen[h.Seq] = true
+				return true
+			})
+		},
+		rcv: []trace.Cause{trace.LateRepair}, snd: []trace.Cause{trace.Resent}, lost: true,
+	},
+	{
 		name: "no bandwidth for retransmissions", delay: 10 * ms, latency: 200 * ms,
-		change: func(caller, _ *engine.Config) { caller.OverheadBW = 5 },
-		run:    func(p *sim.Pair) { p.Up.Config.Loss = .3 },
-		rcv:    []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent, trace.NoBudget}, lost: true,
+		change: func(caller, listener *engine.Config) {
+			caller.OverheadBW, caller.Records, listener.Records = 5, 1<<16, 1<<16
+		},
+		run: func(p *sim.Pair) { p.Up.Config.Loss = .3 },
+		rcv: []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent, trace.NoBudget}, lost: true,
 	},
 	{
 		name: "the application does not read", delay: 10 * ms, latency: 120 * ms,
@@ -127,7 +146,7 @@ func TestExplanationNamesTheCause(t *testing.T) {
 func (c *trouble) check(t *testing.T, seed uint64) {
 	p := sim.NewPair(t, seed).Delay(c.delay)
 	caller := engine.DefaultConfig()
-	caller.RcvLatency, caller.PeerLatency, caller.Records = c.latency, c.latency, 1<<16
+	caller.RcvLatency, caller.PeerLatency, caller.Records = c.latency, c.latency, 4096
 	listener := caller
 	if c.change != nil {
 		c.change(&caller, &listener)

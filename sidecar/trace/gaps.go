@@ -20,6 +20,7 @@ type gap struct {
 	asked    time.Duration // first
 	askedAt  time.Duration // last
 	resentAt time.Duration // first
+	again    int           // asked for a second time
 	droppedN int           // the sender said that it no longer has them
 	givenUp  int
 	gaveUp   time.Duration

@@ -13,6 +13,7 @@ type sent struct {
 	asked   gapList // what the peer has asked for
 	drops   []*drop
 	sum     Counts
+	times   map[seq.Number]int // how often each was sent again
 	acked   seq.Number
 	ackedAt time.Duration // the last ACK; -1: none
 	window  time.Duration // when the peer's buffer was last seen full; -1: never
@@ -28,7 +29,7 @@ type drop struct {
 }
 
 func newSent(t *srtcore.Trace) *sent {
-	return &sent{t: t, sum: Counts{ByCause: map[Cause]int{}}, ackedAt: -1, window: -1}
+	return &sent{t: t, sum: Counts{ByCause: map[Cause]int{}}, times: map[seq.Number]int{}, ackedAt: -1, window: -1}
 }
 
 func (v *sent) take(r srtcore.TraceRecord) {
@@ -68,6 +69,9 @@ func (v *sent) wanted(r srtcore.TraceRecord) {
 
 func (v *sent) resent(r srtcore.TraceRecord) {
 	v.sum.Resent++
+	if v.times[r.Seq]++; v.times[r.Seq] == 2 {
+		v.sum.AskedAgain++
+	}
 	g := v.asked.find(r.Seq)
 	if g == nil {
 		return // unasked: a probe
@@ -115,9 +119,6 @@ func (v *sent) finish(out *Report) Counts {
 		v.sum.Missing += g.Packets
 		v.sum.Gaps++
 		v.sum.LongestGap = max(v.sum.LongestGap, g.Packets)
-		if g.Asked > 1 {
-			v.sum.AskedAgain += g.Packets
-		}
 		if g.Cause != SenderDropped { // which the drops have counted
 			v.sum.ByCause[g.Cause] += g.Packets
 		}
