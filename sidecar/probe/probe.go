@@ -140,7 +140,8 @@ func send(ctx context.Context, c *srtcore.Conn, o *Options) (*Report, error) {
 	}
 	settle(ctx, c)
 	r := measure(c.Trace(), c.Stats(), true)
-	r.TargetMbps = float64(o.Rate) / 1e6
+	r.TargetMbps, r.offered = float64(o.Rate)/1e6, int(s.next)
+	r.offeredMbps = float64(s.sent) * 8 / 1e6 / o.Secs
 	r.Sizes = sentSizes(c.Trace(), s.sizes)
 	r.advise()
 	return r, nil

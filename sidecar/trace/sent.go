@@ -105,10 +105,15 @@ func (v *sent) dropped(r srtcore.TraceRecord) {
 
 func (v *sent) finish(out *Report) Counts {
 	for _, d := range v.drops {
-		v.asked.overlaps(srtcore.TraceRecord{Seq: d.First, Count: d.Packets}, func(g *gap, n int) { g.droppedN += n })
+		asked := 0
+		v.asked.overlaps(srtcore.TraceRecord{Seq: d.First, Count: d.Packets}, func(g *gap, n int) {
+			g.droppedN += n
+			asked += n
+		})
+		d.judge(asked)
 		d.finish(v.t)
 		d.Text = dropText(d)
-		v.sum.Lost += d.Packets
+		v.sum.Lost += d.Lost
 		v.sum.ByCause[SenderDropped] += d.Packets
 		out.Gaps = append(out.Gaps, d.Gap)
 	}
@@ -127,6 +132,15 @@ func (v *sent) finish(out *Report) Counts {
 		out.Gaps = append(out.Gaps, g.Gap)
 	}
 	return v.sum
+}
+
+// judge says how many of the dropped packets the peer goes without: those that
+// it has asked for, and those never sent. The others were only not acknowledged
+// yet, because of a gap before them; unless the peer said nothing at all.
+func (d *drop) judge(asked int) {
+	if d.silence < d.age/2 {
+		d.Lost = min(asked+d.unsent, d.Packets)
+	}
 }
 
 func askedCause(g *gap) Cause {
