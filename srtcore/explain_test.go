@@ -24,6 +24,7 @@ type trouble struct {
 	rcv     []trace.Cause     // to be named at the receiving end, the first one most
 	snd     []trace.Cause
 	lost    bool // at the receiving end
+	unseen  bool // by the sending end
 }
 
 func dataOnly(f func(*sim.Packet) bool) func(*sim.Packet) bool {
@@ -80,7 +81,7 @@ var troubles = []trouble{
 			p.Up.Config.Loss = .02
 			p.Down.Config.Drop = func(pkt *sim.Packet) bool { return isControl(pkt, wire.CtrlNAK) }
 		},
-		rcv: []trace.Cause{trace.NoAnswer}, lost: true,
+		rcv: []trace.Cause{trace.NoAnswer}, lost: true, unseen: true,
 	},
 	{
 		name: "retransmissions are lost", delay: 10 * ms, latency: 200 * ms,
@@ -129,7 +130,7 @@ var troubles = []trouble{
 			caller.EnforcedEnc, listener.EnforcedEnc = false, false
 			caller.Passphrase, listener.Passphrase = "battery staple", "correct horse"
 		},
-		run: func(*sim.Pair) {}, rcv: []trace.Cause{trace.Undecryptable}, lost: true,
+		run: func(*sim.Pair) {}, rcv: []trace.Cause{trace.Undecryptable}, lost: true, unseen: true,
 	},
 }
 
@@ -167,6 +168,10 @@ func (c *trouble) check(t *testing.T, seed uint64) {
 	if st := p.B.Stats(); int(st.RcvDrop.Packets) != rcv.Received.Lost || int(st.RcvLoss.Packets) != rcv.Received.Missing {
 		t.Errorf("seed %d: explained %d lost and %d missing, counted %d and %d", seed,
 			rcv.Received.Lost, rcv.Received.Missing, st.RcvDrop.Packets, st.RcvLoss.Packets)
+	}
+	// What the sender concludes from when things were acknowledged.
+	if d := snd.Sent.Lost - missing; !c.unseen && (d < -missing/20-1 || d > missing/20+1) {
+		t.Errorf("seed %d: %d lost by the explanation at the sender, %d are missing", seed, snd.Sent.Lost, missing)
 	}
 	if n := int(p.A.Stats().Retrans.Packets); n != snd.Sent.Resent {
 		t.Errorf("seed %d: %d sent again by the explanation, %d counted", seed, snd.Sent.Resent, n)

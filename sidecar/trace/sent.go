@@ -52,9 +52,18 @@ func (v *sent) take(r srtcore.TraceRecord) {
 		}
 	case srtcore.TraceACK:
 		if !r.Sent {
-			v.acked, v.ackedAt = r.Seq, r.At
+			v.acknowledged(r)
 		}
 	}
+}
+
+func (v *sent) acknowledged(r srtcore.TraceRecord) {
+	if v.ackedAt >= 0 {
+		for i := v.asked.search(v.acked); i < len(v.asked) && v.asked[i].Last.Less(r.Seq); i++ {
+			v.asked[i].acked = r.At
+		}
+	}
+	v.acked, v.ackedAt = r.Seq, r.At
 }
 
 func (v *sent) wanted(r srtcore.TraceRecord) {
@@ -119,6 +128,10 @@ func (v *sent) finish(out *Report) Counts {
 	}
 	for _, g := range v.asked {
 		g.Cause = askedCause(g)
+		if v.givenUp(g) {
+			g.Lost = max(g.Packets-g.droppedN, 0)
+			v.sum.Lost += g.Lost
+		}
 		g.finish(v.t)
 		g.Text = askedText(g)
 		v.sum.Missing += g.Packets
@@ -141,6 +154,16 @@ func (d *drop) judge(asked int) {
 	if d.silence < d.age/2 {
 		d.Lost = min(asked+d.unsent, d.Packets)
 	}
+}
+
+// ackPeriod is how often a receiver acknowledges.
+const ackPeriod = 10 * time.Millisecond
+
+// givenUp reports whether the peer has acknowledged what it asked for only when
+// its time was over: it does so with packets that it gives up. What was repaired
+// it acknowledges at the latest when the time of an earlier one was over.
+func (v *sent) givenUp(g *gap) bool {
+	return g.acked > 0 && v.t.PeerLatency > ackPeriod && g.acked-g.at >= v.t.PeerLatency-ackPeriod/2
 }
 
 func askedCause(g *gap) Cause {

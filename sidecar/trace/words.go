@@ -106,15 +106,23 @@ func tooSmallText(g *gap, t *srtcore.Trace, rtt time.Duration, lost string) stri
 // askedText tells what became of packets that the peer has asked for.
 func askedText(g *gap) string {
 	s := fmt.Sprintf("The peer asked for %s, %s.", many(g.Packets, "packet"), times(g.Asked))
+	if g.Lost > 0 {
+		return s + resentText(g) + fmt.Sprintf(" The peer acknowledged them %s after its first request, when their time was over: it has given them up.", ms(g.acked-g.at))
+	}
+	return s + resentText(g)
+}
+
+// resentText tells what this side did about it.
+func resentText(g *gap) string {
 	switch g.Cause {
 	case SenderDropped:
-		return s + " They had been dropped here as too late, or were before they could be sent again."
+		return " They had been dropped here as too late, or were before they could be sent again."
 	case Resent:
-		return s + fmt.Sprintf(" Sent again, %s, the first after %s.", times(g.Resent), ms(g.resentAt-g.at))
+		return fmt.Sprintf(" Sent again, %s, the first after %s.", times(g.Resent), ms(g.resentAt-g.at))
 	case NoBudget:
-		return s + " Not sent again: the bandwidth allowed for retransmissions (oheadbw) was used up."
+		return " Not sent again: the bandwidth allowed for retransmissions (oheadbw) was used up."
 	}
-	return s + " Not sent again: it was on its way already, or had been acknowledged."
+	return " Not sent again: it was on its way already, or had been acknowledged."
 }
 
 // dropText says why the sender has dropped packets.
