@@ -37,8 +37,10 @@ func (r *Report) WriteText(out io.Writer) error {
 	switch {
 	case r.DriftError > 0 && 3*r.DriftError <= roughDrift:
 		fmt.Fprintf(w, "Clocks      the peer's runs %+.1f ppm (+-%.1f)\n", r.Drift, 3*r.DriftError)
-	case r.hasTraffic:
+	case r.hasTraffic && r.DriftError > 0:
 		fmt.Fprintln(w, "Clocks      not measured: too much jitter for so short a time; --secs 30 shows more")
+	case r.hasTraffic:
+		fmt.Fprintf(w, "Clocks      not measured: it takes %.0f s of a steady stream\n", minDriftTime.Seconds())
 	}
 	fmt.Fprintln(w, "\nAdvice")
 	for _, a := range r.Advice.Texts {
