@@ -29,7 +29,7 @@ const (
 	// RecDouble: the packet is there already.
 	RecDouble
 	// recAnswered: the ACKACK that answers this ACK was sent at the same instant.
-	// Records tells of it as a record of its own.
+	// Recorded.Records tells of it as a record of its own.
 	recAnswered
 )
 

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weirline/weirline/srtcore/internal/mono"
 	"github.com/weirline/weirline/srtcore/seq"
+	"github.com/weirline/weirline/srtcore/wire"
 )
 
 // recorder is the flight recorder of a connection: what was said and decided
@@ -152,33 +154,55 @@ func (r *recorder) merge(rec Record) {
 	r.put(rec)
 }
 
-// Records returns a copy of what the flight recorder holds, oldest first, and
-// how many records were given up before; nil if the connection has none.
-func (c *Conn) Records(now mono.Time) (records []Record, lost uint64) {
-	r := c.rcv.rec
-	if r == nil {
-		return nil, 0
-	}
-	c.closeRuns(now)
-	out := make([]Record, 0, (len(r.full)+2)*recordChunk)
-	for _, f := range r.full {
-		out = c.unfold(out, f[:])
-	}
-	if r.chunk != nil {
-		out = c.unfold(out, r.chunk[:r.n])
-	}
-	return out, uint64(r.losses) * recordChunk
+// Recorded is a copy of a flight recorder, as it is kept.
+type Recorded struct {
+	Lost  uint64 // records that were given up before
+	raw   []Record
+	epoch mono.Time
+	base  wire.Timestamp
 }
 
-// unfold appends records, and those that others imply.
-func (c *Conn) unfold(out, in []Record) []Record {
-	for _, rec := range in {
+// Recorded copies the flight recorder into room, which is replaced if it is too
+// small; nothing if the connection has none. The loop stands still meanwhile, so
+// the caller brings the memory, and all else is done later, by Records.
+func (c *Conn) Recorded(now mono.Time, room []Record) Recorded {
+	r := c.rcv.rec
+	if r == nil {
+		return Recorded{}
+	}
+	c.closeRuns(now)
+	raw := slices.Grow(room[:0], (len(r.full)+1)*recordChunk)
+	for _, f := range r.full {
+		raw = append(raw, f[:]...)
+	}
+	if r.chunk != nil {
+		raw = append(raw, r.chunk[:r.n]...)
+	}
+	return Recorded{Lost: uint64(r.losses) * recordChunk, raw: raw, epoch: c.epoch, base: c.base}
+}
+
+// RecordRoom returns room for what a recorder of n records holds, ready to be
+// written to: its pages are there.
+func RecordRoom(n int) []Record {
+	if n <= 0 {
+		return nil
+	}
+	room := make([]Record, n+2*recordChunk)
+	clear(room)
+	return room[:0]
+}
+
+// Records returns the records, oldest first, and those among them that others
+// imply.
+func (r Recorded) Records() []Record {
+	out := make([]Record, 0, len(r.raw)+len(r.raw)/4)
+	for _, rec := range r.raw {
 		answered := rec.Flags&recAnswered != 0
 		rec.Flags &^= recAnswered
 		out = append(out, rec)
 		if answered {
 			out = append(out, Record{
-				Kind: RecACKACK, Flags: RecSent, At: rec.At, Info: rec.Info, Stamp: uint32(c.timestamp(rec.At)),
+				Kind: RecACKACK, Flags: RecSent, At: rec.At, Info: rec.Info, Stamp: uint32(timestampAt(rec.At, r.epoch, r.base)),
 			})
 		}
 	}

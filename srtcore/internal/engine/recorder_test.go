@@ -30,7 +30,8 @@ func TestRecorderAllocatesNothingInTheSteadyState(t *testing.T) {
 	if n := testing.AllocsPerRun(1000, func() { p.send(4); p.turn() }); n != 0 {
 		t.Errorf("%v allocations a turn of four messages, want none", n)
 	}
-	records, lost := p.conns[1].Records(p.now)
+	recorded := p.conns[1].Recorded(p.now, nil)
+	records, lost := recorded.Records(), recorded.Lost
 	if len(records) <= recordChunk || len(records) > 2*recordChunk || lost == 0 {
 		t.Errorf("%d records and %d lost, want at most %d and some", len(records), lost, 2*recordChunk)
 	}
@@ -44,7 +45,8 @@ func TestRunsCoverEveryPacket(t *testing.T) {
 		p.turn()
 	}
 	for i, kind := range []RecordKind{RecSndRun, RecRcvRun} {
-		records, lost := p.conns[i].Records(p.now)
+		recorded := p.conns[i].Recorded(p.now, nil)
+		records, lost := recorded.Records(), recorded.Lost
 		if lost != 0 || records[0].Kind != RecHandshake && records[0].Kind != RecConnected {
 			t.Errorf("end %d: begins with %v, %d lost", i, records[0], lost)
 		}
