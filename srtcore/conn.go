@@ -16,6 +16,7 @@ type Conn struct {
 	linger        time.Duration
 	since         mono.Time // established, as far as this side knows
 	maxPayload    int
+	records       int // of the flight recorder, about
 	local, remote *net.UDPAddr
 
 	readDeadline, writeDeadline deadline
@@ -26,7 +27,7 @@ type Conn struct {
 
 var _ net.Conn = (*Conn)(nil)
 
-func newConn(cfg *Config) *Conn { return &Conn{linger: cfg.Linger} }
+func newConn(cfg *Config) *Conn { return &Conn{linger: cfg.Linger, records: cfg.TraceRecords} }
 
 // establish copies what no longer changes.
 func (c *Conn) establish() {

@@ -8,6 +8,7 @@ import (
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/srtcore/internal/engine"
 	"github.com/weirline/weirline/srtcore/internal/sim"
+	"github.com/weirline/weirline/srtcore/seq"
 	"github.com/weirline/weirline/srtcore/wire"
 )
 
@@ -23,6 +24,7 @@ type trouble struct {
 	rcv     []trace.Cause     // to be named at the receiving end, the first one most
 	snd     []trace.Cause
 	lost    bool // at the receiving end
+	unseen  bool // by the sending end
 }
 
 func dataOnly(f func(*sim.Packet) bool) func(*sim.Packet) bool {
@@ -79,7 +81,7 @@ var troubles = []trouble{
 			p.Up.Config.Loss = .02
 			p.Down.Config.Drop = func(pkt *sim.Packet) bool { return isControl(pkt, wire.CtrlNAK) }
 		},
-		rcv: []trace.Cause{trace.NoAnswer}, lost: true,
+		rcv: []trace.Cause{trace.NoAnswer}, lost: true, unseen: true,
 	},
 	{
 		name: "retransmissions are lost", delay: 10 * ms, latency: 200 * ms,
@@ -90,10 +92,28 @@ var troubles = []trouble{
 		rcv: []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent}, lost: true,
 	},
 	{
+		name: "only the second retransmission comes through", delay: 20 * ms, latency: 80 * ms,
+		run: func(p *sim.Pair) {
+			p.Up.Config.Loss = .02
+			seen := map[seq.Number]bool{}
+			p.Up.Config.Drop = dataOnly(func(pkt *sim.Packet) bool {
+				h, err := wire.ParseData(pkt.Data)
+				if err != nil || !h.Rexmit || seen[h.Seq] {
+					return false
+				}
+				seen[h.Seq] = true
+				return true
+			})
+		},
+		rcv: []trace.Cause{trace.LateRepair}, snd: []trace.Cause{trace.Resent}, lost: true,
+	},
+	{
 		name: "no bandwidth for retransmissions", delay: 10 * ms, latency: 200 * ms,
-		change: func(caller, _ *engine.Config) { caller.OverheadBW = 5 },
-		run:    func(p *sim.Pair) { p.Up.Config.Loss = .3 },
-		rcv:    []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent, trace.NoBudget}, lost: true,
+		change: func(caller, listener *engine.Config) {
+			caller.OverheadBW, caller.Records, listener.Records = 5, 1<<16, 1<<16
+		},
+		run: func(p *sim.Pair) { p.Up.Config.Loss = .3 },
+		rcv: []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent, trace.NoBudget}, lost: true,
 	},
 	{
 		name: "the application does not read", delay: 10 * ms, latency: 120 * ms,
@@ -110,7 +130,7 @@ var troubles = []trouble{
 			caller.EnforcedEnc, listener.EnforcedEnc = false, false
 			caller.Passphrase, listener.Passphrase = "battery staple", "correct horse"
 		},
-		run: func(*sim.Pair) {}, rcv: []trace.Cause{trace.Undecryptable}, lost: true,
+		run: func(*sim.Pair) {}, rcv: []trace.Cause{trace.Undecryptable}, lost: true, unseen: true,
 	},
 }
 
@@ -127,7 +147,7 @@ func TestExplanationNamesTheCause(t *testing.T) {
 func (c *trouble) check(t *testing.T, seed uint64) {
 	p := sim.NewPair(t, seed).Delay(c.delay)
 	caller := engine.DefaultConfig()
-	caller.RcvLatency, caller.PeerLatency, caller.Records = c.latency, c.latency, 1<<16
+	caller.RcvLatency, caller.PeerLatency, caller.Records = c.latency, c.latency, 4096
 	listener := caller
 	if c.change != nil {
 		c.change(&caller, &listener)
@@ -148,6 +168,10 @@ func (c *trouble) check(t *testing.T, seed uint64) {
 	if st := p.B.Stats(); int(st.RcvDrop.Packets) != rcv.Received.Lost || int(st.RcvLoss.Packets) != rcv.Received.Missing {
 		t.Errorf("seed %d: explained %d lost and %d missing, counted %d and %d", seed,
 			rcv.Received.Lost, rcv.Received.Missing, st.RcvDrop.Packets, st.RcvLoss.Packets)
+	}
+	// What the sender concludes from when things were acknowledged.
+	if d := snd.Sent.Lost - missing; !c.unseen && (d < -missing/20-1 || d > missing/20+1) {
+		t.Errorf("seed %d: %d lost by the explanation at the sender, %d are missing", seed, snd.Sent.Lost, missing)
 	}
 	if n := int(p.A.Stats().Retrans.Packets); n != snd.Sent.Resent {
 		t.Errorf("seed %d: %d sent again by the explanation, %d counted", seed, snd.Sent.Resent, n)

@@ -12,7 +12,8 @@ import (
 // 1970.
 func TraceOf(c *engine.Conn, now mono.Time) Trace {
 	r := loop.Recording{Taken: now, SocketID: c.SocketID(), PeerID: c.PeerSocketID(), TLPktDrop: c.DropsTooLate()}
-	r.Records, r.Lost = c.Records(now)
+	rec := c.Recorded(now, nil)
+	r.Records, r.Lost = rec.Records(), rec.Lost
 	s := c.Stats(now)
 	r.RTT, r.RTTVar, r.Drift = s.RTT, s.RTTVar, s.Drift
 	t := newTrace(r, func(m mono.Time) time.Time { return time.Unix(0, int64(m)).UTC() })

@@ -79,7 +79,7 @@ func (r TraceRecord) End() seq.Number { return r.Seq.Add(r.Count) }
 // it has no records. It may be asked for after the connection has ended.
 func (c *Conn) Trace() Trace {
 	wall, at := time.Now(), loop.Now()
-	r := c.lc.Recording()
+	r := c.lc.Recording(c.records)
 	t := newTrace(r, func(m mono.Time) time.Time { return wall.Add(m.Sub(at)) })
 	info := c.lc.Info()
 	t.Local, t.Remote = addrPort(c.local), addrPort(c.remote)

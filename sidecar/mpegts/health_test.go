@@ -37,7 +37,7 @@ func feedFrames(t *testing.T, n, size int, late func(i int) time.Duration) Repor
 func near(got, want, part float64) bool { return math.Abs(got-want) <= want*part }
 
 func TestHealthyStream(t *testing.T) {
-	for _, size := range []int{1316, 188, 1456} {
+	for _, size := range []int{1316, 188, 1456, 1000, 375, 187, 50, 1} {
 		r := feedFrames(t, 100, size, func(int) time.Duration { return 0 })
 		if r.Format != TS || r.SyncLosses+r.ContinuityErrors+r.TransportErrors+r.TableErrors+r.ClockErrors+r.StrayBytes != 0 {
 			t.Errorf("size %d: %+v", size, r)

@@ -13,6 +13,11 @@ type hunt struct {
 
 	carry [PacketSize]byte // the first part of a packet that the next message ends
 	have  int
+
+	// What is looked for may lie across messages that are shorter than enough
+	// packets to be sure: held is the part of pool that is not judged yet.
+	pool [2 * confirm * PacketSize]byte
+	held int
 }
 
 const (
@@ -31,6 +36,25 @@ func (h *Health) message(m []byte) {
 	if u.have > 0 {
 		m = h.endCarried(m)
 	}
+	for u.held > 0 && len(m) > 0 {
+		n := copy(u.pool[u.held:], m)
+		m = m[n:]
+		n += u.held
+		u.held = 0
+		h.scan(u.pool[:n], false)
+		if h.format == NotTS {
+			return
+		}
+		if u.have > 0 { // found: the rest goes on with the packet that was begun
+			m = h.endCarried(m)
+		}
+	}
+	h.scan(m, true)
+}
+
+// scan cuts m, a whole message or what is left of several, into packets.
+func (h *Health) scan(m []byte, message bool) {
+	u := &h.hunt
 	whole := len(m)
 	for len(m) > 0 {
 		if m[0] != syncByte {
@@ -38,7 +62,11 @@ func (h *Health) message(m []byte) {
 				return
 			}
 		}
-		if u.lost && !h.regain(m, len(m) == whole) {
+		if u.lost && !h.regain(m, message && len(m) == whole) {
+			if len(m) < confirm*PacketSize && inSync(m) {
+				u.held = copy(u.pool[:], m) // more will tell
+				return
+			}
 			m = h.stray(m, 1)
 			continue
 		}

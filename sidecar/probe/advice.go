@@ -18,8 +18,10 @@ type Advice struct {
 	PayloadSize int `json:"payloadSize,omitempty"`
 	// FlowPackets is the window that the stream needs with this latency, if it is
 	// more than the default.
-	FlowPackets int      `json:"flowPackets,omitempty"`
-	Texts       []string `json:"texts"`
+	FlowPackets int `json:"flowPackets,omitempty"`
+	// MaxMbps is the most to be sent, if the link did not carry the stream.
+	MaxMbps float64  `json:"maxMbps,omitempty"`
+	Texts   []string `json:"texts"`
 }
 
 const (
@@ -34,6 +36,13 @@ const (
 	defaultWindow = 8192
 	// someDrift is noticeable: at 5 ppm a minute drifts by 0.3 ms.
 	someDrift = 5.0
+	// roughDrift, in ppm, is more uncertainty than is worth telling.
+	roughDrift = 300.0
+	// tooMuch is the share given up for good that a link which carries the stream
+	// does not have, with the latency of a probe.
+	tooMuch = .01
+	// mostlyTarget is the share of the intended rate that counts as reached.
+	mostlyTarget = .9
 	// trackedDrift is what SRT's drift tracer follows: 5 ms in ten seconds.
 	trackedDrift = 500.0
 )
@@ -58,12 +67,16 @@ func (r *Report) advise() {
 		a.say("Nothing came in %.0f s, so nothing could be measured: this peer does not send. Use --send to send it a test stream.", r.Seconds)
 		return
 	}
-	r.adviseSize()
-	if a.PayloadSize == 0 {
+	switch {
+	case r.adviseSize(), r.adviseRate():
+	default:
 		r.adviseLatency()
 		r.adviseBandwidth()
+		r.adviseQueue()
 	}
-	r.adviseQueue()
+	if r.TargetMbps > 0 && r.offeredMbps < mostlyTarget*r.TargetMbps {
+		a.say("Only %.2f of %.2f Mbit/s were sent: this machine was too busy, or the link took no more.", r.offeredMbps, r.TargetMbps)
+	}
 	r.adviseClock()
 	if r.Damaged > 0 {
 		a.say("%d messages of the test stream came changed, twice or out of order: something between the ends is broken.", r.Damaged)
@@ -142,7 +155,7 @@ const (
 )
 
 // adviseSize tells packets that are too large from packets that are lost.
-func (r *Report) adviseSize() {
+func (r *Report) adviseSize() bool {
 	passes, vanishes := 0, 0
 	for _, c := range r.Sizes {
 		if c.Sent < fewPackets {
@@ -157,22 +170,42 @@ func (r *Report) adviseSize() {
 		}
 	}
 	if vanishes == 0 {
-		return
+		return false
 	}
 	a := &r.Advice
 	a.PayloadSize = passes
 	a.say("Large packets vanish: messages of %d bytes (%d with headers) get through, those of %d (%d) do not. A tunnel or a link with a small MTU "+
 		"is in between. Set payloadsize=%d, or find out more with --max-size between the two. What else was measured tells little as long as that is so.",
 		passes, passes+overhead, vanishes, vanishes+overhead, passes)
+	return true
+}
+
+// adviseRate finds that more was sent than the link carries. Then neither loss
+// nor round trip are those of the link, but of its overflowing queue.
+func (r *Report) adviseRate() bool {
+	all := r.Packets + r.Lost
+	if r.Sender {
+		all = max(r.offered, r.Packets)
+	}
+	if float64(r.Lost) < tooMuch*float64(all) {
+		return false
+	}
+	a := &r.Advice
+	a.MaxMbps = math.Floor(10*r.DeliveredMbps*100/(100+defaultOverhead)) / 10
+	stream := ""
+	if r.TargetMbps > 0 {
+		stream = fmt.Sprintf(" of %.2f Mbit/s", r.TargetMbps)
+	}
+	a.say("The link does not carry the stream%s: %d of %d packets were given up as too late though there was %.0f ms for them, and %.2f Mbit/s arrived. "+
+		"Send at most %.1f Mbit/s, which leaves %d %% for retransmissions, and probe again at that rate (--rate %.1fM): what loss and round trip "+
+		"were now is no measure for the latency.", stream, r.Lost, all, r.LatencyMs, r.DeliveredMbps, a.MaxMbps, defaultOverhead, a.MaxMbps)
+	return true
 }
 
 // adviseQueue: a round trip that grows is a queue that fills.
 func (r *Report) adviseQueue() {
 	if r.QueueMs > 20 && r.QueueMs > r.RTT.Min/2 {
 		r.Advice.say("The round trip grew by %.0f ms while the probe ran: %.2f Mbit/s fill a queue somewhere, it is more than the link carries.", r.QueueMs, r.Mbps)
-	}
-	if r.Sender && r.TargetMbps > 0 && r.Lost > 0 {
-		r.Advice.say("%d packets were dropped by this sender as too late: the link does not carry %.2f Mbit/s.", r.Lost, r.TargetMbps)
 	}
 }
 

@@ -2,12 +2,12 @@ package probe
 
 import (
 	"maps"
-	"math"
 	"slices"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/trace"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/srtcore/seq"
 )
 
 // Report is what a probe has found.
@@ -20,10 +20,11 @@ type Report struct {
 	// retransmissions included; TargetMbps what a sending probe was to send.
 	Mbps       float64 `json:"mbps"`
 	TargetMbps float64 `json:"targetMbps,omitempty"`
-	// CapacityMbps is an estimate from packets sent back to back.
-	CapacityMbps float64      `json:"capacityMbps,omitempty"`
-	LatencyMs    float64      `json:"latencyMs"` // of the probe itself
-	RTT          trace.Spread `json:"rttMs"`
+	// DeliveredMbps is what of it was delivered, each packet counted once, headers
+	// included.
+	DeliveredMbps float64      `json:"deliveredMbps"`
+	LatencyMs     float64      `json:"latencyMs"` // of the probe itself
+	RTT           trace.Spread `json:"rttMs"`
 	// JitterMs is by how much the delay in the direction of this side varies:
 	// what 95 % stay below, above the shortest.
 	JitterMs float64 `json:"jitterMs"`
@@ -50,6 +51,10 @@ type Report struct {
 
 	hasTraffic bool
 	again      float64 // LossAgain, weighed
+
+	// What a sending probe has handed in.
+	offered     int
+	offeredMbps float64
 }
 
 const (
@@ -65,12 +70,12 @@ func measure(t srtcore.Trace, s srtcore.Stats, sender bool) *Report {
 	x := trace.Explain(t)
 	r := &Report{
 		Connection: x.Connection, Sender: sender, Seconds: float64(s.MsTimeStamp) / 1000, RTT: x.RTT,
-		CapacityMbps: s.MbpsBandwidth,
 	}
-	c, bytes := x.Received, s.ByteRecvTotal
+	c, bytes, delivered := x.Received, s.ByteRecvTotal, float64(s.ByteRecvUniqueTotal)
 	if sender {
 		c, bytes, r.LatencyMs = x.Sent, s.ByteSentTotal, x.SndLatencyMs
-		r.Packets, r.Resent, r.Lost = int(s.PktSentUniqueTotal), int(s.PktRetransTotal), int(s.PktSndDropTotal)
+		r.Packets, r.Resent, r.Lost = int(s.PktSentUniqueTotal), int(s.PktRetransTotal), c.Lost
+		delivered = float64(s.ByteSentUniqueTotal) * float64(acknowledged(t.Records)-r.Lost) / float64(max(r.Packets, 1))
 	} else {
 		r.LatencyMs = x.RcvLatencyMs
 		r.Packets, r.Resent, r.Lost = int(s.PktRecvUniqueTotal), int(s.PktRcvRetrans), int(s.PktRcvDropTotal)
@@ -87,12 +92,28 @@ func measure(t srtcore.Trace, s srtcore.Stats, sender bool) *Report {
 	}
 	if r.Seconds > 0 {
 		r.Mbps = float64(bytes) * 8 / 1e6 / r.Seconds
+		r.DeliveredMbps = max(delivered, 0) * 8 / 1e6 / r.Seconds
 	}
 	delays := oneWay(t.Records)
 	r.JitterMs = jitter(delays)
 	r.Drift, r.DriftError = drift(delays)
 	r.QueueMs = growth(t.Records)
 	return r
+}
+
+// acknowledged is how many packets the peer has acknowledged, those among them
+// that were given up.
+func acknowledged(rs []srtcore.TraceRecord) int {
+	var first, next seq.Number
+	for _, r := range rs {
+		switch {
+		case r.Kind == srtcore.TraceConnected:
+			first, next = r.Seq, r.Seq
+		case r.Kind == srtcore.TraceACK && !r.Sent && next.Less(r.Seq):
+			next = r.Seq
+		}
+	}
+	return next.Sub(first)
 }
 
 // active is how long data went over the link. A recorder that has forgotten the
@@ -153,59 +174,6 @@ func jitter(ds []delay) float64 {
 }
 
 func inMs(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-const (
-	// driftWindows are the parts in each of which the fastest packet counts: the
-	// others waited somewhere.
-	driftWindows = 20
-	// minDriftTime is how long it takes at least to see two clocks run apart.
-	minDriftTime = 5 * time.Second
-)
-
-// drift fits a line through the shortest delays: its slope is the difference of
-// the clocks. A peer whose clock is fast stamps ever later, so that its packets
-// seem to take ever less time.
-func drift(ds []delay) (ppm, uncertain float64) {
-	if len(ds) == 0 || ds[len(ds)-1].at-ds[0].at < minDriftTime {
-		return 0, 0
-	}
-	from, width := ds[0].at, (ds[len(ds)-1].at-ds[0].at)/driftWindows+1
-	least := map[int]delay{}
-	for _, d := range ds {
-		w := int((d.at - from) / width)
-		if l, ok := least[w]; !ok || d.took < l.took {
-			least[w] = d
-		}
-	}
-	if len(least) < driftWindows/2 {
-		return 0, 0
-	}
-	slope, stderr := fitLine(slices.Collect(maps.Values(least)))
-	return -slope * 1e6, stderr * 1e6
-}
-
-// fitLine returns the slope of the line of least squares, and its standard
-// error.
-func fitLine(ds []delay) (slope, stderr float64) {
-	n := float64(len(ds))
-	var mx, my float64
-	for _, d := range ds {
-		mx += d.at.Seconds() / n
-		my += d.took.Seconds() / n
-	}
-	var xx, xy float64
-	for _, d := range ds {
-		x, y := d.at.Seconds()-mx, d.took.Seconds()-my
-		xx, xy = xx+x*x, xy+x*y
-	}
-	slope = xy / xx
-	var rest float64
-	for _, d := range ds {
-		e := d.took.Seconds() - my - slope*(d.at.Seconds()-mx)
-		rest += e * e
-	}
-	return slope, math.Sqrt(rest / (n - 2) / xx)
-}
 
 // growth returns by how much the median round trip of the last quarter exceeds
 // that of the first.

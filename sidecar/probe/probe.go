@@ -135,24 +135,27 @@ func connect(ctx context.Context, t *srtcore.Target) (*srtcore.Conn, error) {
 // send measures with a test stream of its own.
 func send(ctx context.Context, c *srtcore.Conn, o *Options) (*Report, error) {
 	s := newStream(min(o.MaxSize, c.MaxPayload()))
-	if err := s.send(ctx, c, o.Rate, o.duration()); err != nil && !errors.Is(err, srtcore.ErrTimeout) {
+	begin := time.Now()
+	err := s.send(ctx, c, o.Rate, o.duration())
+	if err != nil && !errors.Is(err, srtcore.ErrTimeout) && ctx.Err() == nil {
 		return nil, fmt.Errorf("after %d messages: %w", s.next, err)
 	}
-	settle(ctx, c)
+	took := time.Since(begin)
+	settle(c) // also if it was interrupted: what is measured is shown
 	r := measure(c.Trace(), c.Stats(), true)
-	r.TargetMbps = float64(o.Rate) / 1e6
+	r.TargetMbps, r.offered = float64(o.Rate)/1e6, int(s.next)
+	r.offeredMbps = float64(s.sent) * 8 / 1e6 / took.Seconds()
 	r.Sizes = sentSizes(c.Trace(), s.sizes)
 	r.advise()
 	return r, nil
 }
 
 // settle gives the last packets the time to be acknowledged or asked for.
-func settle(ctx context.Context, c *srtcore.Conn) {
+func settle(c *srtcore.Conn) {
 	rtt := time.Duration(c.Stats().MsRTT * float64(time.Millisecond))
 	end := time.NewTimer(min(2*rtt+50*time.Millisecond, time.Second))
 	defer end.Stop()
 	select {
-	case <-ctx.Done():
 	case <-c.Done():
 	case <-end.C:
 	}

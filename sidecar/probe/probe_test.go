@@ -12,6 +12,7 @@ import (
 	"github.com/weirline/weirline/sidecar/trace"
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // patience bounds every wait.
@@ -27,13 +28,7 @@ type far struct {
 func newFar(t *testing.T, up, down impair.Path) *far {
 	t.Helper()
 	f := &far{t: t, reports: make(chan *Report, 4)}
-	// A free port: the relay's own, before it is moved in front of the listener.
-	free, err := impair.Start(impair.Config{Target: "127.0.0.1:9"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := free.Addr()
-	free.Close()
+	addr := port.Addr(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
@@ -45,6 +40,7 @@ func newFar(t *testing.T, up, down impair.Path) *far {
 			f.reports <- r
 		})
 	}()
+	var err error
 	if f.relay, err = impair.Start(impair.Config{Target: addr, Seed: 7, Up: up, Down: down}); err != nil {
 		t.Fatal(err)
 	}
@@ -88,6 +84,7 @@ func (f *far) run(o Options) (near, farther *Report) {
 func within(got, want, part float64) bool { return math.Abs(got-want) <= part*want }
 
 func TestProbeMeasuresTheLink(t *testing.T) {
+	t.Parallel()
 	const oneWay, loss = 25 * time.Millisecond, .03
 	f := newFar(t, impair.Path{Delay: oneWay, Loss: loss}, impair.Path{Delay: oneWay})
 	near, farther := f.run(f.options())
@@ -136,6 +133,7 @@ func wantTexts(t *testing.T, name string, r *Report) {
 }
 
 func TestProbeSeesThatLargePacketsVanish(t *testing.T) {
+	t.Parallel()
 	f := newFar(t, impair.Path{Delay: 5 * time.Millisecond, MaxSize: 1000}, impair.Path{Delay: 5 * time.Millisecond})
 	o := f.options()
 	o.Secs, o.Rate = 2, 1_000_000
@@ -147,7 +145,59 @@ func TestProbeSeesThatLargePacketsVanish(t *testing.T) {
 	}
 }
 
+// Twice of what the link carries, in a queue and without one: both ends say about
+// how much it carries, and nothing about a latency.
+func TestProbeSeesThatTheLinkIsTooSlow(t *testing.T) {
+	for name, police := range map[string]bool{"queue": false, "police": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFar(t, impair.Path{Delay: 10 * time.Millisecond, Rate: &impair.Rate{Bits: 2_000_000, Police: police}}, impair.Path{Delay: 10 * time.Millisecond})
+			o := f.options()
+			o.URL += "?latency=300"
+			o.Secs, o.Rate = 4, 4_000_000
+			near, farther := f.run(o)
+			for name, r := range map[string]*Report{"sender": near, "receiver": farther} {
+				a := r.Advice
+				if a.MaxMbps < .6 || a.MaxMbps > 2 || a.LatencyMs != 0 || a.BandwidthMbps != 0 || !strings.Contains(a.Texts[0], "does not carry") {
+					t.Errorf("%s: %+v; delivered %.2f Mbit/s", name, a, r.DeliveredMbps)
+				}
+			}
+		})
+	}
+}
+
+// Losses that come together must not be taken for retransmissions that are lost.
+func TestProbeOfABurstyLink(t *testing.T) {
+	t.Parallel()
+	f := newFar(t, impair.Path{Delay: 20 * time.Millisecond, Burst: &impair.Burst{ToBad: .004, ToGood: .2, LossBad: 1}}, impair.Path{Delay: 20 * time.Millisecond})
+	near, farther := f.run(f.options())
+	for name, r := range map[string]*Report{"sender": near, "receiver": farther} {
+		if r.LongestGap < 5 || r.LossAgain > .6 || r.Advice.Repeats < 2 || r.Advice.Repeats > 8 || r.Lost != 0 {
+			t.Errorf("%s: gap of %d, %.2f lost again, %+v", name, r.LongestGap, r.LossAgain, r.Advice)
+		}
+	}
+}
+
+// A probe that is interrupted shows what it has.
+func TestInterruptedProbeReports(t *testing.T) {
+	t.Parallel()
+	f := newFar(t, impair.Path{}, impair.Path{})
+	o := f.options()
+	o.Secs = maxSecs
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	begin := time.Now()
+	near, err := Run(ctx, o)
+	if err != nil || near.Packets < 50 || near.Advice.LatencyMs == 0 {
+		t.Fatalf("%+v, %v", near, err)
+	}
+	if d := time.Since(begin); d > patience {
+		t.Errorf("it took %v", d)
+	}
+}
+
 func TestProbeOfASilentPeer(t *testing.T) {
+	t.Parallel()
 	f := newFar(t, impair.Path{}, impair.Path{})
 	o := f.options()
 	o.Send, o.Secs = false, 2

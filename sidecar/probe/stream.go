@@ -31,7 +31,7 @@ type stream struct {
 	sizes []int
 	next  uint32
 	msgs  [][]byte // one of each size
-	bytes int      // of all of them
+	sent  int64    // bytes
 }
 
 // sizesUpTo returns the sizes of a stream: most messages are of the largest, as
@@ -60,7 +60,6 @@ func newStream(largest int) *stream {
 			be.PutUint16(m[offSizes+2+2*i:], uint16(size))
 		}
 		s.msgs = append(s.msgs, m)
-		s.bytes += n
 	}
 	return s
 }
@@ -76,25 +75,29 @@ func (s *stream) message() []byte {
 // sendTick is how often what is due is written.
 const sendTick = time.Millisecond
 
+// mostBehind bounds how far the stream catches up after a moment in which this
+// process did not run. What is further behind is left out: sent all at once, it
+// would fill a queue on the way, and the probe would measure that.
+const mostBehind = 10 * time.Millisecond
+
 // send writes the stream at rate bits/s for d.
 func (s *stream) send(ctx context.Context, c *srtcore.Conn, rate int64, d time.Duration) error {
 	tick := time.NewTicker(sendTick)
 	defer tick.Stop()
-	start := time.Now()
-	c.SetWriteDeadline(start.Add(d))
-	sent := int64(0) // bytes
-	for {
-		gone := time.Since(start)
-		if gone >= d {
-			return nil
-		}
-		for due := int64(gone.Seconds() * float64(rate) / 8); sent < due; {
+	last := time.Now()
+	end := last.Add(d)
+	c.SetWriteDeadline(end)
+	due := 0. // bytes
+	for now := last; now.Before(end); now = time.Now() {
+		due += min(now.Sub(last), mostBehind).Seconds() * float64(rate) / 8
+		for last = now; due > 0; {
 			n, err := c.Write(s.message())
 			if err != nil {
 				s.next--
 				return err
 			}
-			sent += int64(n)
+			due -= float64(n)
+			s.sent += int64(n)
 		}
 		select {
 		case <-ctx.Done():
@@ -104,6 +107,7 @@ func (s *stream) send(ctx context.Context, c *srtcore.Conn, rate int64, d time.D
 		case <-tick.C:
 		}
 	}
+	return nil
 }
 
 // SizeClass is how messages of one size fared.

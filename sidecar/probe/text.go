@@ -14,7 +14,8 @@ func (r *Report) WriteText(out io.Writer) error {
 		way = "sent"
 	}
 	fmt.Fprintf(w, "Link        %s\n", r.Connection)
-	fmt.Fprintf(w, "Measured    %.1f s, %d packets %s, %.2f Mbit/s, with a latency of %.0f ms\n", r.Seconds, r.Packets, way, r.Mbps, r.LatencyMs)
+	fmt.Fprintf(w, "Measured    %.1f s, %d packets %s, %.2f Mbit/s on the wire, %.2f delivered, with a latency of %.0f ms\n",
+		r.Seconds, r.Packets, way, r.Mbps, r.DeliveredMbps, r.LatencyMs)
 	if r.RTT.Samples > 0 {
 		fmt.Fprintf(w, "Round trip  %.1f ms (median; least %.1f, 95 %% below %.1f, most %.1f)\n", r.RTT.Median, r.RTT.Min, r.RTT.P95, r.RTT.Max)
 		fmt.Fprintf(w, "Jitter      %.1f ms\n", r.JitterMs)
@@ -33,11 +34,13 @@ func (r *Report) WriteText(out io.Writer) error {
 	for _, c := range r.Sizes {
 		fmt.Fprintf(w, "            %5d bytes: %d of %d lost\n", c.Bytes, c.Lost, c.Sent)
 	}
-	if r.DriftError > 0 {
+	switch {
+	case r.DriftError > 0 && 3*r.DriftError <= roughDrift:
 		fmt.Fprintf(w, "Clocks      the peer's runs %+.1f ppm (+-%.1f)\n", r.Drift, 3*r.DriftError)
-	}
-	if r.CapacityMbps > 0 && r.hasTraffic {
-		fmt.Fprintf(w, "Capacity    %.0f Mbit/s by packet pairs (an estimate)\n", r.CapacityMbps)
+	case r.hasTraffic && r.DriftError > 0:
+		fmt.Fprintln(w, "Clocks      not measured: too much jitter for so short a time; --secs 30 shows more")
+	case r.hasTraffic:
+		fmt.Fprintf(w, "Clocks      not measured: it takes %.0f s of a steady stream\n", minDriftTime.Seconds())
 	}
 	fmt.Fprintln(w, "\nAdvice")
 	for _, a := range r.Advice.Texts {

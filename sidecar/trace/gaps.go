@@ -20,6 +20,8 @@ type gap struct {
 	asked    time.Duration // first
 	askedAt  time.Duration // last
 	resentAt time.Duration // first
+	again    int           // asked for a second time
+	acked    time.Duration // when the peer acknowledged all of them; 0: it has not
 	droppedN int           // the sender said that it no longer has them
 	givenUp  int
 	gaveUp   time.Duration

@@ -56,9 +56,12 @@ func (v *received) asked(r srtcore.TraceRecord) {
 	if !r.Sent {
 		return
 	}
-	v.gaps.overlaps(r, func(g *gap, _ int) {
+	v.gaps.overlaps(r, func(g *gap, n int) {
 		if g.Asked == 0 {
 			g.asked = r.At
+		}
+		if r.Number == 2 {
+			g.again += n
 		}
 		g.Asked, g.askedAt = max(g.Asked, int(r.Number)), r.At
 	})
@@ -166,9 +169,7 @@ func (v *received) count(g *gap) {
 	c.Gaps++
 	c.Missing += g.Packets
 	c.Reordered += g.Reordered
-	if g.Asked > 1 {
-		c.AskedAgain += g.Packets - g.Reordered
-	}
+	c.AskedAgain += min(g.again, g.Packets-g.Reordered)
 	if g.Cause != Reordered {
 		c.LongestGap = max(c.LongestGap, g.Packets)
 		c.LongestMs = max(c.LongestMs, inMs(g.silence))
@@ -195,8 +196,10 @@ func (v *received) cause(g *gap) Cause {
 	switch {
 	case g.silence >= max(v.t.RcvLatency, rtt):
 		return Outage
-	case g.TooLate > 0, g.Asked == 0, g.gaveUp-g.asked < rtt:
+	case g.Asked == 0, g.gaveUp-g.asked < rtt:
 		return LatencyTooSmall
+	case g.TooLate > 0:
+		return LateRepair
 	}
 	return NoAnswer
 }

@@ -23,6 +23,9 @@ const (
 	Outage Cause = "outage"
 	// LatencyTooSmall: the time was over before a retransmission could come.
 	LatencyTooSmall Cause = "latency-too-small"
+	// LateRepair: asked for in time, but the retransmission came too late: an
+	// earlier one was lost, or the sender took its time.
+	LateRepair Cause = "late-retransmission"
 	// NoAnswer: asked for in time, but no retransmission came: it, or the request,
 	// was lost as well, or the sender did not send it.
 	NoAnswer Cause = "no-answer"
@@ -100,7 +103,7 @@ type Counts struct {
 	Missing    int           `json:"missing"`    // received: found missing; sent: asked for by the peer
 	Reordered  int           `json:"reordered"`  // of these, swapped only
 	Resent     int           `json:"resent"`     // retransmissions that came, or were sent
-	AskedAgain int           `json:"askedAgain"` // packets asked for more than once
+	AskedAgain int           `json:"askedAgain"` // packets that one retransmission has not repaired: asked for, or sent, once more
 	Lost       int           `json:"lost"`       // never handed over, as far as known here
 	Copies     int           `json:"copies"`     // that were there already
 	Gaps       int           `json:"gaps"`

@@ -13,6 +13,7 @@ type sent struct {
 	asked   gapList // what the peer has asked for
 	drops   []*drop
 	sum     Counts
+	times   map[seq.Number]int // how often each was sent again
 	acked   seq.Number
 	ackedAt time.Duration // the last ACK; -1: none
 	window  time.Duration // when the peer's buffer was last seen full; -1: never
@@ -28,7 +29,7 @@ type drop struct {
 }
 
 func newSent(t *srtcore.Trace) *sent {
-	return &sent{t: t, sum: Counts{ByCause: map[Cause]int{}}, ackedAt: -1, window: -1}
+	return &sent{t: t, sum: Counts{ByCause: map[Cause]int{}}, times: map[seq.Number]int{}, ackedAt: -1, window: -1}
 }
 
 func (v *sent) take(r srtcore.TraceRecord) {
@@ -51,9 +52,18 @@ func (v *sent) take(r srtcore.TraceRecord) {
 		}
 	case srtcore.TraceACK:
 		if !r.Sent {
-			v.acked, v.ackedAt = r.Seq, r.At
+			v.acknowledged(r)
 		}
 	}
+}
+
+func (v *sent) acknowledged(r srtcore.TraceRecord) {
+	if v.ackedAt >= 0 {
+		for i := v.asked.search(v.acked); i < len(v.asked) && v.asked[i].Last.Less(r.Seq); i++ {
+			v.asked[i].acked = r.At
+		}
+	}
+	v.acked, v.ackedAt = r.Seq, r.At
 }
 
 func (v *sent) wanted(r srtcore.TraceRecord) {
@@ -68,6 +78,9 @@ func (v *sent) wanted(r srtcore.TraceRecord) {
 
 func (v *sent) resent(r srtcore.TraceRecord) {
 	v.sum.Resent++
+	if v.times[r.Seq]++; v.times[r.Seq] == 2 {
+		v.sum.AskedAgain++
+	}
 	g := v.asked.find(r.Seq)
 	if g == nil {
 		return // unasked: a probe
@@ -101,23 +114,29 @@ func (v *sent) dropped(r srtcore.TraceRecord) {
 
 func (v *sent) finish(out *Report) Counts {
 	for _, d := range v.drops {
-		v.asked.overlaps(srtcore.TraceRecord{Seq: d.First, Count: d.Packets}, func(g *gap, n int) { g.droppedN += n })
+		asked := 0
+		v.asked.overlaps(srtcore.TraceRecord{Seq: d.First, Count: d.Packets}, func(g *gap, n int) {
+			g.droppedN += n
+			asked += n
+		})
+		d.judge(asked)
 		d.finish(v.t)
 		d.Text = dropText(d)
-		v.sum.Lost += d.Packets
+		v.sum.Lost += d.Lost
 		v.sum.ByCause[SenderDropped] += d.Packets
 		out.Gaps = append(out.Gaps, d.Gap)
 	}
 	for _, g := range v.asked {
 		g.Cause = askedCause(g)
+		if v.givenUp(g) {
+			g.Lost = max(g.Packets-g.droppedN, 0)
+			v.sum.Lost += g.Lost
+		}
 		g.finish(v.t)
 		g.Text = askedText(g)
 		v.sum.Missing += g.Packets
 		v.sum.Gaps++
 		v.sum.LongestGap = max(v.sum.LongestGap, g.Packets)
-		if g.Asked > 1 {
-			v.sum.AskedAgain += g.Packets
-		}
 		if g.Cause != SenderDropped { // which the drops have counted
 			v.sum.ByCause[g.Cause] += g.Packets
 		}
@@ -126,6 +145,25 @@ func (v *sent) finish(out *Report) Counts {
 		out.Gaps = append(out.Gaps, g.Gap)
 	}
 	return v.sum
+}
+
+// judge says how many of the dropped packets the peer goes without: those that
+// it has asked for, and those never sent. The others were only not acknowledged
+// yet, because of a gap before them; unless the peer said nothing at all.
+func (d *drop) judge(asked int) {
+	if d.silence < d.age/2 {
+		d.Lost = min(asked+d.unsent, d.Packets)
+	}
+}
+
+// ackPeriod is how often a receiver acknowledges.
+const ackPeriod = 10 * time.Millisecond
+
+// givenUp reports whether the peer has acknowledged what it asked for only when
+// its time was over: it does so with packets that it gives up. What was repaired
+// it acknowledges at the latest when the time of an earlier one was over.
+func (v *sent) givenUp(g *gap) bool {
+	return g.acked > 0 && v.t.PeerLatency > ackPeriod && g.acked-g.at >= v.t.PeerLatency-ackPeriod/2
 }
 
 func askedCause(g *gap) Cause {

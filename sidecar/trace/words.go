@@ -83,6 +83,9 @@ func receivedLoss(g *gap, t *srtcore.Trace, rtt time.Duration) string {
 			"were lost too, or the sender did not send them.", lost, ms(g.gaveUp-g.asked), ms(rtt))
 	case LatencyTooSmall:
 		return tooSmallText(g, t, rtt, lost)
+	case LateRepair:
+		return fmt.Sprintf("%s lost: %d came again, but up to %s too late, though there were %s from the first request on and a round trip takes %s: "+
+			"an earlier retransmission was lost, or the sender sent it late.", lost, g.TooLate, ms(g.lateBy), ms(g.gaveUp-g.asked), ms(rtt))
 	}
 	return ""
 }
@@ -103,15 +106,23 @@ func tooSmallText(g *gap, t *srtcore.Trace, rtt time.Duration, lost string) stri
 // askedText tells what became of packets that the peer has asked for.
 func askedText(g *gap) string {
 	s := fmt.Sprintf("The peer asked for %s, %s.", many(g.Packets, "packet"), times(g.Asked))
+	if g.Lost > 0 {
+		return s + resentText(g) + fmt.Sprintf(" The peer acknowledged them %s after its first request, when their time was over: it has given them up.", ms(g.acked-g.at))
+	}
+	return s + resentText(g)
+}
+
+// resentText tells what this side did about it.
+func resentText(g *gap) string {
 	switch g.Cause {
 	case SenderDropped:
-		return s + " They had been dropped here as too late, or were before they could be sent again."
+		return " They had been dropped here as too late, or were before they could be sent again."
 	case Resent:
-		return s + fmt.Sprintf(" Sent again, %s, the first after %s.", times(g.Resent), ms(g.resentAt-g.at))
+		return fmt.Sprintf(" Sent again, %s, the first after %s.", times(g.Resent), ms(g.resentAt-g.at))
 	case NoBudget:
-		return s + " Not sent again: the bandwidth allowed for retransmissions (oheadbw) was used up."
+		return " Not sent again: the bandwidth allowed for retransmissions (oheadbw) was used up."
 	}
-	return s + " Not sent again: it was on its way already, or had been acknowledged."
+	return " Not sent again: it was on its way already, or had been acknowledged."
 }
 
 // dropText says why the sender has dropped packets.
@@ -140,6 +151,7 @@ func advise(t *srtcore.Trace, r *Report) (out []string) {
 	}{
 		{in[Outage] > 0, fmt.Sprintf("The link was silent for up to %.0f ms: a latency beyond that, and a round trip more, would bridge it.", r.Received.LongestMs)},
 		{in[NoAnswer] > 0, "Retransmissions are lost as well: look at the way back (requests) and at the sender's oheadbw; more latency leaves time to ask again."},
+		{in[LateRepair] > 0, "Retransmissions come late: if it is not because the first ones were lost, the sender's oheadbw holds them back."},
 		{in[NoRoom] > 0, "Read faster, or raise rcvbuf and fc: they must hold the latency's worth of packets."},
 		{in[Undecryptable] > 0, "Compare the passphrases of both ends; after a change of key the peer may have missed the new one."},
 		{in[LateDelivery] > 0, "Give this process more CPU time, or read without pauses."},
@@ -154,9 +166,9 @@ func advise(t *srtcore.Trace, r *Report) (out []string) {
 	return out
 }
 
-// needed is the latency that would have saved what too small a latency lost.
+// needed is the latency that would have saved what came too late, or would have.
 func needed(t *srtcore.Trace, r *Report) time.Duration {
-	if r.Received.ByCause[LatencyTooSmall] == 0 {
+	if r.Received.ByCause[LatencyTooSmall]+r.Received.ByCause[LateRepair] == 0 {
 		return 0
 	}
 	worst := 0.

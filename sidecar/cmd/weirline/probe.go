@@ -36,7 +36,12 @@ The latency advised is (n + 1) round trips, of which 95 % are shorter, and a mar
 for jitter: n is how many times a packet must be sent again until no more than one
 in a million is missing. It is never below 120 ms. The probe itself uses a latency
 of 1 s unless the URL has another. The test stream has messages of several sizes;
-where large ones vanish and small ones do not, the MTU is too small.`,
+where large ones vanish and small ones do not, the MTU is too small. Ctrl-C ends a
+probe early, and what is measured by then is shown.
+
+More than 1 % given up as too late in spite of the 1 s means that the link does not
+carry the stream: then a lower rate is advised, and no latency. Exit codes: weirline
+help exit-codes.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			bits, err := parseBits(rate)

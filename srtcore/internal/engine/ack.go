@@ -189,7 +189,7 @@ func (c *Conn) sendFullACK(now mono.Time, b *dgram.Batch) {
 	}
 	ack.Put(c.addControl(now, b, wire.ControlHeader{Type: wire.CtrlACK, Info: a.lastNo}, ack.Kind.Size()))
 	if c.rcv.rec != nil {
-		c.noteACK(now, a.lastNo, ack)
+		c.noteACK(now, a.lastNo, &ack)
 	}
 	c.stats.sentACK++
 }
@@ -217,7 +217,7 @@ func (c *Conn) handleACKACK(now mono.Time, h wire.ControlHeader) {
 	sample := arrived.Sub(rec.at)
 	c.rtt.sample(sample)
 	if c.rcv.rec != nil {
-		c.noteRTT(arrived, h, sample)
+		c.noteRTT(arrived, &h, sample)
 	}
 	c.rcv.tsbpd.drift(arrived, h.Timestamp, sample-c.rtt.first, c)
 }
@@ -233,7 +233,7 @@ func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
 	if a.Kind != wire.ACKLight && h.Info != 0 {
 		c.stats.recvACK++
 		if c.rcv.rec != nil {
-			c.noteAcked(now, h, a)
+			c.noteAcked(now, &h, &a)
 		}
 		if len(c.ctl.ackacks) < maxQueued {
 			c.ctl.ackacks, c.ctl.lists = append(c.ctl.ackacks, h.Info), true

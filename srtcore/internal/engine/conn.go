@@ -217,8 +217,10 @@ func (c *Conn) die(err error) {
 }
 
 // timestamp returns now as the peer is to see it (draft section 3).
-func (c *Conn) timestamp(now mono.Time) wire.Timestamp {
-	return wire.Timestamp(uint32(now.Sub(c.epoch)/time.Microsecond)) + c.base
+func (c *Conn) timestamp(now mono.Time) wire.Timestamp { return timestampAt(now, c.epoch, c.base) }
+
+func timestampAt(now, epoch mono.Time, base wire.Timestamp) wire.Timestamp {
+	return wire.Timestamp(uint32(now.Sub(epoch)/time.Microsecond)) + base
 }
 
 // SocketID returns the own socket id.

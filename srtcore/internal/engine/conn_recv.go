@@ -69,11 +69,11 @@ func (c *Conn) handleData(now mono.Time, b *dgram.Buf) {
 		c.ep.cache.Put(b)
 		return
 	}
-	if c.rcv.rec != nil && h.Seq != c.rcv.buf.end() {
+	off := h.Seq.Sub(c.rcv.buf.first)
+	if off != c.rcv.buf.span && c.rcv.rec != nil {
 		c.noteUnusual()
 	}
 	c.countReceived(now, h, payload)
-	off := h.Seq.Sub(c.rcv.buf.first)
 	if off < 0 || c.rcv.buf.at(off) != nil {
 		c.belated(now, h, off, payload)
 		c.ep.cache.Put(b)

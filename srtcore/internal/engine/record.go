@@ -28,6 +28,9 @@ const (
 	RecRexmit
 	// RecDouble: the packet is there already.
 	RecDouble
+	// recAnswered: the ACKACK that answers this ACK was sent at the same instant.
+	// Recorded.Records tells of it as a record of its own.
+	recAnswered
 )
 
 // RecordKind says what a Record is about.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weirline/weirline/srtcore/internal/mono"
@@ -16,23 +17,59 @@ import (
 // Records stand in chunks that are made when needed and used again once they are
 // older than recordTime, or when there are as many as allowed. So memory follows
 // what happens on the connection, and in the steady state none is allocated.
+//
+// Nor is every ACK noted as long as nothing else is: so many that those of
+// recordTime fill half of the room. See calm.
 type recorder struct {
-	rcvMark seq.Number // first number received and not in a run yet
-	sndMark seq.Number // the same of those sent
-	before  mono.Time  // arrival of the last packet before the unusual one
-	waiting bool       // RecSndWindow was noted since the last ACK
+	chunk   *recordBlock // being filled
+	n       uint32       // records in it
+	rcvMark seq.Number   // first number received and not in a run yet
+	sndMark seq.Number   // the same of those sent
+	stir    stirred      // by something unusual
+	waiting bool         // RecSndWindow was noted since the last ACK
+	rcvLast lastOfRun
+	sndLast lastOfRun
+	skipped uint32        // number of the last ACK from the peer that was not noted
+	every   time.Duration // distance of ACKs that are noted at least
+	acked   mono.Time     // the last one sent that was noted
+	heard   mono.Time     // the last one from the peer
+	answer  mono.Time     // the last ACKACK from the peer
+	before  mono.Time     // arrival of the last packet before the unusual one
 
-	chunk  []Record // being filled
-	full   [][]Record
-	most   int // chunks, with the one being filled
-	losses uint64
+	full   []*recordBlock
+	most   uint32 // chunks, with the one being filled
+	losses uint32 // chunks that were given up
 }
+
+// stirred says what is to be noted in any case, something unusual having been.
+type stirred uint8
+
+const (
+	stirACK stirred = 1 << iota
+	stirHeard
+	stirAnswer
+	stirAll = stirACK | stirHeard | stirAnswer
+)
+
+// lastOfRun is what a run has of its last packet, kept while the buffer may let
+// go of it. at is for what is sent only.
+type lastOfRun struct {
+	stamp uint32
+	size  uint16
+	at    mono.Time
+}
+
+// recordBlock is a chunk.
+type recordBlock [recordChunk]Record
 
 const (
 	// recordChunk is how many records are allocated at once: 8 KiB.
 	recordChunk = 256
 	// recordTime is how long records are worth more than memory.
 	recordTime = 30 * time.Second
+	// perACK is how many records a noted ACK makes at most: the run before it, and
+	// its ACKACK.
+	perACK = 3
 	// lateMargin is how late a message is handed over before that is noted.
 	lateMargin = 20 * time.Millisecond
 	// maxRanges bounds what is noted of one NAK from the peer, so that a forged
@@ -47,15 +84,46 @@ func newRecorder(n int) *recorder {
 	if n <= 0 {
 		return nil
 	}
-	return &recorder{most: max((n+recordChunk-1)/recordChunk, 2)}
+	chunks := max((n+recordChunk-1)/recordChunk, 2)
+	return &recorder{n: recordChunk, most: uint32(chunks), every: recordTime * perACK * 2 / time.Duration(chunks*recordChunk)}
 }
 
-// put notes rec.
-func (r *recorder) put(rec Record) {
-	if len(r.chunk) == cap(r.chunk) {
-		r.turn(rec.At)
+// next returns the place of the next record. What undisturbed data brings is
+// written there field by field, all of them: a record that is made elsewhere and
+// copied costs several times as much.
+func (r *recorder) next(now mono.Time) *Record {
+	if r.n == recordChunk {
+		r.turn(now)
 	}
-	r.chunk = append(r.chunk, rec)
+	rec := &r.chunk[r.n]
+	r.n++
+	return rec
+}
+
+// put notes rec, which is not of those that come every few milliseconds.
+func (r *recorder) put(rec Record) {
+	*r.next(rec.At) = rec
+	r.stir = stirAll
+}
+
+// calm reports whether one of those that come every few milliseconds is not
+// noted: the last of its kind was, just before, and nothing unusual has come
+// since.
+func (r *recorder) calm(now mono.Time, kind stirred, noted *mono.Time) bool {
+	if r.stir&kind == 0 && now.Sub(*noted) < r.every {
+		return true
+	}
+	r.stir &^= kind
+	*noted = now
+	return false
+}
+
+// last returns the latest record; nil if there is none.
+func (r *recorder) last() *Record {
+	if r.chunk == nil {
+		return nil
+	}
+	return &r.chunk[r.n-1]
 }
 
 // turn begins a new chunk, if possible in the place of the oldest.
@@ -63,329 +131,80 @@ func (r *recorder) turn(now mono.Time) {
 	if r.chunk != nil {
 		r.full = append(r.full, r.chunk)
 	}
-	var free []Record
-	for len(r.full) > 0 && (len(r.full) >= r.most || now.Sub(r.full[0][recordChunk-1].At) > recordTime) {
-		free = r.full[0][:0]
-		r.losses += recordChunk
+	var free *recordBlock
+	for len(r.full) > 0 && (len(r.full) >= int(r.most) || now.Sub(r.full[0][recordChunk-1].At) > recordTime) {
+		free = r.full[0]
+		r.losses++
 		r.full = r.full[:copy(r.full, r.full[1:])]
 	}
 	if free == nil {
-		free = make([]Record, 0, recordChunk)
+		free = new(recordBlock)
 	}
-	r.chunk = free
+	r.chunk, r.n = free, 0
 }
 
 // merge adds rec to the last record if it goes on with it: the same kind, the
 // next number.
 func (r *recorder) merge(rec Record) {
-	if n := len(r.chunk); n > 0 {
-		last := &r.chunk[n-1]
-		if last.Kind == rec.Kind && last.Seq+last.Count == rec.Seq {
-			last.Count += rec.Count
-			last.Aux = max(last.Aux, rec.Aux)
-			return
-		}
+	if last := r.last(); last != nil && last.Kind == rec.Kind && last.Seq+last.Count == rec.Seq {
+		last.Count += rec.Count
+		last.Aux = max(last.Aux, rec.Aux)
+		return
 	}
 	r.put(rec)
 }
 
-// Records returns a copy of what the flight recorder holds, oldest first, and
-// how many records were given up before; nil if the connection has none.
-func (c *Conn) Records(now mono.Time) (records []Record, lost uint64) {
+// Recorded is a copy of a flight recorder, as it is kept.
+type Recorded struct {
+	Lost  uint64 // records that were given up before
+	raw   []Record
+	epoch mono.Time
+	base  wire.Timestamp
+}
+
+// Recorded copies the flight recorder into room, which is replaced if it is too
+// small; nothing if the connection has none. The loop stands still meanwhile, so
+// the caller brings the memory, and all else is done later, by Records.
+func (c *Conn) Recorded(now mono.Time, room []Record) Recorded {
 	r := c.rcv.rec
 	if r == nil {
-		return nil, 0
+		return Recorded{}
 	}
 	c.closeRuns(now)
-	out := make([]Record, 0, len(r.full)*recordChunk+len(r.chunk))
+	raw := slices.Grow(room[:0], (len(r.full)+1)*recordChunk)
 	for _, f := range r.full {
-		out = append(out, f...)
+		raw = append(raw, f[:]...)
 	}
-	return append(out, r.chunk...), r.losses
-}
-
-// us is a duration as a record has it; longer than 35 minutes is 35 minutes.
-func us(d time.Duration) uint32 {
-	const most = 1<<31 - 1
-	return uint32(int32(min(max(d.Microseconds(), -most), most)))
-}
-
-// closeRuns notes the packets that came and went undisturbed since the last
-// record.
-func (c *Conn) closeRuns(now mono.Time) {
-	if c.rcv.rec != nil && c.state >= stateConnected && c.state != stateDead {
-		c.closeRcvRun()
-		c.closeSndRun(now)
+	if r.chunk != nil {
+		raw = append(raw, r.chunk[:r.n]...)
 	}
+	return Recorded{Lost: uint64(r.losses) * recordChunk, raw: raw, epoch: c.epoch, base: c.base}
 }
 
-func (c *Conn) closeRcvRun() {
-	r, b := c.rcv.rec, &c.rcv.buf
-	n := b.end().Sub(r.rcvMark)
+// RecordRoom returns room for what a recorder of n records holds, ready to be
+// written to: its pages are there.
+func RecordRoom(n int) []Record {
 	if n <= 0 {
-		return
+		return nil
 	}
-	rec := Record{Kind: RecRcvRun, At: c.rcv.rate.lastAt, Seq: uint32(r.rcvMark), Count: uint32(n)}
-	if b.span > 0 {
-		s := b.slot(b.span - 1)
-		rec.Stamp, rec.Size = uint32(s.stamp), s.size
-	}
-	r.put(rec)
-	r.rcvMark = b.end()
+	room := make([]Record, n+2*recordChunk)
+	clear(room)
+	return room[:0]
 }
 
-// noteUnusual precedes the judging of a data packet that is not the next one. It
-// is kept out of handleData, where it is hardly ever called.
-//
-//go:noinline
-func (c *Conn) noteUnusual() {
-	c.rcv.rec.before = c.rcv.rate.lastAt
-	c.closeRcvRun()
-}
-
-func (c *Conn) closeSndRun(now mono.Time) {
-	r, b := c.rcv.rec, &c.snd.buf
-	n := b.nextNew().Sub(r.sndMark)
-	if n <= 0 {
-		return
-	}
-	rec := Record{Kind: RecSndRun, At: c.live.lastSaid, Seq: uint32(r.sndMark), Count: uint32(n)}
-	if b.sent > 0 {
-		s := b.at(b.sent - 1)
-		rec.Stamp, rec.Size = uint32(s.stamp), uint16(s.buf.Len()-wire.HeaderSize)
-		rec.At = now.Add(-s.since(now))
-	}
-	r.put(rec)
-	r.sndMark = b.nextNew()
-}
-
-// noteConnected begins the record of an established connection.
-func (c *Conn) noteConnected(now mono.Time) {
-	r := c.rcv.rec
-	if r == nil {
-		return
-	}
-	r.rcvMark, r.sndMark = c.initSeq, c.initSeq
-	r.put(Record{Kind: RecConnected, At: now, Seq: uint32(c.initSeq), Aux: us(c.rcvDelay), Info: us(c.peerDelay)})
-}
-
-// noteGone: the peer is gone; silent says that it did not take its leave.
-func (c *Conn) noteGone(now mono.Time, silent bool) {
-	if c.rcv.rec == nil {
-		return
-	}
-	c.closeRuns(now)
-	rec := Record{Kind: RecPeerGone, At: now}
-	if silent {
-		rec.Info = 1
-	}
-	c.rcv.rec.put(rec)
-}
-
-// noteMissing follows the packet h that showed that first..last are missing.
-func (c *Conn) noteMissing(now mono.Time, first, last seq.Number, h wire.DataHeader) {
-	r := c.rcv.rec
-	if r == nil {
-		return
-	}
-	rec := Record{Kind: RecRcvGap, At: now, Seq: uint32(first), Count: uint32(last.Sub(first) + 1), Stamp: uint32(h.Timestamp)}
-	if r.before != 0 {
-		rec.Aux = us(now.Sub(r.before))
-	}
-	if c.tsbpdOn() {
-		rec.Info = us(c.rcv.tsbpd.playTime(now, h.Timestamp).Sub(now))
-	}
-	r.put(rec)
-	r.rcvMark = last.Next()
-}
-
-// noteData notes a single data packet that was received.
-func (c *Conn) noteData(now mono.Time, k RecordKind, f RecordFlags, h wire.DataHeader, payload int) {
-	if c.rcv.rec == nil {
-		return
-	}
-	if h.Rexmit {
-		f |= RecRexmit
-	}
-	rec := Record{Kind: k, Flags: f, At: now, Seq: uint32(h.Seq), Count: 1, Stamp: uint32(h.Timestamp), Size: uint16(payload)}
-	if c.tsbpdOn() {
-		late := now.Sub(c.rcv.tsbpd.playTime(now, h.Timestamp))
-		switch k {
-		case RecRcvFill:
-			rec.Aux = us(-late)
-		case RecRcvBelated:
-			rec.Aux = us(late)
+// Records returns the records, oldest first, and those among them that others
+// imply.
+func (r Recorded) Records() []Record {
+	out := make([]Record, 0, len(r.raw)+len(r.raw)/4)
+	for _, rec := range r.raw {
+		answered := rec.Flags&recAnswered != 0
+		rec.Flags &^= recAnswered
+		out = append(out, rec)
+		if answered {
+			out = append(out, Record{
+				Kind: RecACKACK, Flags: RecSent, At: rec.At, Info: rec.Info, Stamp: uint32(timestampAt(rec.At, r.epoch, r.base)),
+			})
 		}
 	}
-	if k == RecRcvUndecrypt {
-		rec.Info = uint32(h.KK)
-	}
-	if k == RecRcvNoRoom || k == RecRcvUndecrypt {
-		c.rcv.rec.merge(rec)
-		return
-	}
-	c.rcv.rec.put(rec)
-}
-
-// noteBelated notes a packet that is there already, or no longer wanted.
-func (c *Conn) noteBelated(now mono.Time, h wire.DataHeader, off, payload int) {
-	var f RecordFlags
-	if off >= 0 {
-		f = RecDouble
-	}
-	c.noteData(now, RecRcvBelated, f, h, payload)
-}
-
-// noteDropReq notes that the peer is told what is no longer held.
-func (c *Conn) noteDropReq(now mono.Time, r wire.SeqRange) {
-	if c.rcv.rec != nil {
-		c.rcv.rec.put(Record{
-			Kind: RecDropReq, Flags: RecSent, At: now, Seq: uint32(r.First), Count: uint32(r.Len()),
-			Stamp: uint32(c.timestamp(now)),
-		})
-	}
-}
-
-// noteRange notes a decision about k numbers.
-func (c *Conn) noteRange(now mono.Time, k RecordKind, first seq.Number, n int) {
-	if c.rcv.rec != nil {
-		c.rcv.rec.put(Record{Kind: k, At: now, Seq: uint32(first), Count: uint32(n)})
-	}
-}
-
-// noteSkipped follows what moves the end of what was received past numbers that
-// never came.
-func (c *Conn) noteSkipped() {
-	if c.rcv.rec != nil {
-		c.rcv.rec.rcvMark = c.rcv.buf.end()
-	}
-}
-
-// noteLate notes messages that are handed over late.
-func (c *Conn) noteLate(now mono.Time, msgs []Message) {
-	late := now.Sub(msgs[0].Source) - c.rcv.tsbpd.delay
-	c.rcv.rec.merge(Record{Kind: RecRcvLate, At: now, Seq: uint32(msgs[0].Seq), Count: uint32(len(msgs)), Aux: us(late)})
-}
-
-// noteAsked notes one range of a NAK that is sent.
-func (c *Conn) noteAsked(now mono.Time, l *lossRange[lossInfo]) {
-	n := l.info.tries
-	if c.rcv.rec == nil || n > everyTry && n&(n-1) != 0 {
-		return
-	}
-	c.rcv.rec.put(Record{
-		Kind: RecNAK, Flags: RecSent, At: now, Seq: uint32(l.first), Count: uint32(l.size()), Info: uint32(n),
-		Stamp: uint32(c.timestamp(now)),
-	})
-}
-
-// noteWanted notes what the peer asks for.
-func (c *Conn) noteWanted(now mono.Time, ranges []wire.SeqRange) {
-	if c.rcv.rec == nil {
-		return
-	}
-	c.closeSndRun(now)
-	for _, r := range ranges[:min(len(ranges), maxRanges)] {
-		c.rcv.rec.put(Record{Kind: RecNAK, At: now, Seq: uint32(r.First), Count: uint32(r.Len())})
-	}
-}
-
-// noteAgain notes a retransmission, before the packet is sent.
-func (c *Conn) noteAgain(now mono.Time, s seq.Number, slot *sndSlot) {
-	if c.rcv.rec == nil {
-		return
-	}
-	c.closeSndRun(now)
-	c.rcv.rec.put(Record{
-		Kind: RecSndRexmit, Flags: RecRexmit, At: now, Seq: uint32(s), Count: 1, Stamp: uint32(slot.stamp),
-		Aux: us(slot.since(now)), Size: uint16(slot.buf.Len() - wire.HeaderSize),
-	})
-}
-
-// noteSndDrop notes that the oldest n messages are about to be dropped.
-func (c *Conn) noteSndDrop(now mono.Time, n int) {
-	if c.rcv.rec == nil {
-		return
-	}
-	c.closeSndRun(now)
-	b := &c.snd.buf
-	c.rcv.rec.merge(Record{
-		Kind: RecSndDrop, At: now, Seq: uint32(b.first), Count: uint32(n),
-		Aux: us(now.Sub(c.stampTime(now, b.at(0).stamp))), Info: uint32(max(n-b.sent, 0)),
-	})
-	c.rcv.rec.sndMark = b.first.Add(max(n, b.sent))
-}
-
-// noteWait notes that sending is held up, once for as long as it lasts.
-func (c *Conn) noteWait(now mono.Time, k RecordKind) {
-	r := c.rcv.rec
-	if r == nil || k == RecSndWindow && r.waiting {
-		return
-	}
-	if k == RecSndWindow {
-		r.waiting = true
-	}
-	if n := len(r.chunk); n > 0 && r.chunk[n-1].Kind == k {
-		r.chunk[n-1].Count++
-		return
-	}
-	r.put(Record{Kind: k, At: now, Seq: uint32(c.snd.buf.nextNew()), Count: 1})
-}
-
-// noteControl notes a control packet that is a header and hardly more.
-func (c *Conn) noteControl(now mono.Time, k RecordKind, f RecordFlags, info uint32, ts wire.Timestamp) {
-	if c.rcv.rec != nil {
-		c.rcv.rec.put(Record{Kind: k, Flags: f, At: now, Info: info, Stamp: uint32(ts)})
-	}
-}
-
-// noteSent notes a control packet that this side sends, if it is one of those.
-func (c *Conn) noteSent(now mono.Time, h wire.ControlHeader) {
-	switch h.Type {
-	case wire.CtrlACKACK:
-		c.noteControl(now, RecACKACK, RecSent, h.Info, h.Timestamp)
-	case wire.CtrlKeepAlive:
-		c.noteControl(now, RecKeepAlive, RecSent, 0, h.Timestamp)
-	case wire.CtrlShutdown:
-		c.noteControl(now, RecShutdown, RecSent, 0, h.Timestamp)
-	case wire.CtrlUserDefined:
-		c.noteControl(now, RecKM, RecSent, uint32(h.Subtype), h.Timestamp)
-	}
-}
-
-// noteHeard notes a control packet from the peer, if it is one of those that say
-// little but that they came.
-func (c *Conn) noteHeard(now mono.Time, h wire.ControlHeader) {
-	switch h.Type {
-	case wire.CtrlKeepAlive:
-		c.noteControl(now, RecKeepAlive, 0, 0, h.Timestamp)
-	case wire.CtrlShutdown:
-		c.noteControl(now, RecShutdown, 0, 0, h.Timestamp)
-	case wire.CtrlUserDefined:
-		c.noteControl(now, RecKM, 0, uint32(h.Subtype), h.Timestamp)
-	}
-}
-
-// noteACK notes a full ACK that is sent, and the run before it.
-func (c *Conn) noteACK(now mono.Time, no uint32, a wire.ACK) {
-	c.closeRcvRun()
-	c.rcv.rec.put(Record{
-		Kind: RecACK, Flags: RecSent, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: no,
-		Stamp: uint32(c.timestamp(now)),
-	})
-}
-
-// noteAcked does the same at the other end.
-func (c *Conn) noteAcked(now mono.Time, h wire.ControlHeader, a wire.ACK) {
-	c.rcv.rec.waiting = false
-	c.closeSndRun(now)
-	c.rcv.rec.put(Record{
-		Kind: RecACK, At: now, Seq: uint32(a.LastAckSeq), Count: a.AvailBufPkts, Aux: a.RTTUs, Info: h.Info,
-		Stamp: uint32(h.Timestamp),
-	})
-}
-
-// noteRTT notes an ACKACK and the round-trip time that it measured.
-func (c *Conn) noteRTT(now mono.Time, h wire.ControlHeader, sample time.Duration) {
-	c.rcv.rec.put(Record{Kind: RecACKACK, At: now, Aux: us(sample), Info: h.Info, Stamp: uint32(h.Timestamp)})
+	return out
 }

@@ -193,20 +193,28 @@ type Recording struct {
 	SocketID, PeerID   wire.SocketID
 	Caller, TLPktDrop  bool
 	RTT, RTTVar, Drift time.Duration
+
+	raw engine.Recorded
 }
 
-// Recording asks the loop for a copy of the flight recorder. It may follow the
-// end of the connection.
-func (c *Conn) Recording() Recording {
+// Recording asks the loop for a copy of the flight recorder, of about n records.
+// It may follow the end of the connection.
+func (c *Conn) Recording(n int) Recording {
+	room := engine.RecordRoom(n)
 	reply := make(chan Recording, 1)
-	if c.loop.mail.post(func() { reply <- c.recording(c.loop.now) }) {
-		return <-reply
+	if c.loop.mail.post(func() { reply <- c.recording(c.loop.now, room) }) {
+		return (<-reply).unfold()
 	}
 	<-c.loop.done
-	return c.recording(Now())
+	return c.recording(Now(), room).unfold()
 }
 
-func (c *Conn) recording(now mono.Time) Recording {
+func (r Recording) unfold() Recording {
+	r.Records, r.Lost = r.raw.Records(), r.raw.Lost
+	return r
+}
+
+func (c *Conn) recording(now mono.Time, room []engine.Record) Recording {
 	if c.eng == nil {
 		return Recording{Taken: now}
 	}
@@ -214,7 +222,7 @@ func (c *Conn) recording(now mono.Time) Recording {
 		Taken: now, SocketID: c.eng.SocketID(), PeerID: c.eng.PeerSocketID(), Caller: c.family == nil,
 		TLPktDrop: c.eng.DropsTooLate(),
 	}
-	r.Records, r.Lost = c.eng.Records(now)
+	r.raw = c.eng.Recorded(now, room)
 	s := c.eng.Stats(now)
 	r.RTT, r.RTTVar, r.Drift = s.RTT, s.RTTVar, s.Drift
 	return r
