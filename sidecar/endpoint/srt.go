@@ -86,7 +86,9 @@ func (e *SRT) PayloadSize() int {
 func (e *SRT) Warnings() []string { return e.target.Warnings }
 
 // Traits implements End.
-func (e *SRT) Traits() Traits { return Traits{Listens: e.Listens(), Again: e.again} }
+func (e *SRT) Traits() Traits {
+	return Traits{Listens: e.Listens(), Again: e.again, Last: !e.again}
+}
 
 // TraceRecords is how many records the flight recorder of a connection keeps if
 // its URL says nothing else: 128 KiB, as far as there is something to record.

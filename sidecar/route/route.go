@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -34,7 +35,8 @@ type Config struct {
 	Log     *slog.Logger
 	Dynamic bool // made by a request
 	// Standing: the route goes on though all its outputs have failed or it has
-	// none yet.
+	// none yet, and though a stream that it has called has ended: that is called
+	// again.
 	Standing bool
 	// OnEvent, if set, is told what an operator wants to know. It must not block.
 	OnEvent func(Event)
@@ -120,11 +122,14 @@ func New(cfg Config) *Route {
 	r.source = r.sources[0]
 	r.choice.init(r)
 	r.fan.init(r)
-	for _, e := range cfg.Outputs {
-		r.fan.add(e)
+	for i, e := range cfg.Outputs {
+		_ = r.fan.add(OutputID(i), e) // a new route has not ended, and no ids yet
 	}
 	return r
 }
+
+// OutputID is the id of number i of Config.Outputs.
+func OutputID(i int) string { return "o" + strconv.Itoa(i+1) }
 
 // Stop ends the route as the end of Run's context would.
 func (r *Route) Stop() { r.stop() }
