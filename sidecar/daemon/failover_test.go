@@ -81,12 +81,12 @@ func TestWhatIsTakenIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.AddOutput("b", out); !errors.Is(err, control.ErrInvalid) || !strings.Contains(err.Error(), "written by") {
+	if _, err := r.AddOutput("b", out); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "written by") {
 		t.Errorf("a file for two outputs: %v", err)
 	}
 	ref := config.Ref{Listener: "main", Stream: "x"}
 	x := config.Route{Name: "x", Sources: []config.Source{{Publish: &ref}}, Outputs: []config.Output{out}}
-	if err := r.AddRoute(x); !errors.Is(err, control.ErrInvalid) || !strings.Contains(err.Error(), "written by") {
+	if err := r.AddRoute(x); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "written by") {
 		t.Errorf("a route to the file: %v", err)
 	}
 	if err := r.RemoveOutput("a", id); err != nil {
@@ -96,7 +96,7 @@ func TestWhatIsTakenIsRefused(t *testing.T) {
 		t.Errorf("a file that is free again: %v", err)
 	}
 	y := config.Route{Name: "y", Sources: []config.Source{{URL: "srt://" + r.address() + "?mode=listener"}}}
-	if err := r.AddRoute(y); !errors.Is(err, control.ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprint(r.port)) {
+	if err := r.AddRoute(y); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), fmt.Sprintf("udp port %d is used by address of listener main", r.port)) {
 		t.Errorf("the port of a listener: %v", err)
 	}
 	if _, err := os.Stat(file); err != nil {

@@ -19,7 +19,7 @@ type fileEnd struct {
 	source bool
 	append bool
 	loop   bool
-	begun  atomic.Bool // this process has written to it
+	begun  atomic.Bool // it was opened to be written to
 }
 
 func parseFile(raw string, source bool) (*fileEnd, error) {
@@ -50,6 +50,13 @@ func parseFile(raw string, source bool) (*fileEnd, error) {
 	}
 	return e, err
 }
+
+// Begun reports whether the file was opened to be written to.
+func (e *fileEnd) Begun() bool { return e.begun.Load() }
+
+// Resume has the end go on behind what is in the file, as it does after an error:
+// another end has begun it for the same output.
+func (e *fileEnd) Resume() { e.begun.Store(true) }
 
 // Path is the file's name.
 func (e *fileEnd) Path() string { return e.path }

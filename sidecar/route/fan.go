@@ -151,6 +151,11 @@ func (r *Route) AddOutput(id string, e endpoint.SinkEnd) error {
 	return r.fan.add(id, e)
 }
 
+// HasOutput reports whether there is an output with this id.
+func (r *Route) HasOutput(id string) bool {
+	return slices.ContainsFunc(r.fan.list(), func(o *output) bool { return o.id == id })
+}
+
 // RemoveOutput ends one output and leaves the others alone; false: there is none
 // with this id.
 func (r *Route) RemoveOutput(id string) bool {

@@ -32,8 +32,10 @@ type Config struct {
 	// are read all the time; the media of one goes on.
 	Spares  []endpoint.SourceEnd
 	Outputs []endpoint.SinkEnd
-	Log     *slog.Logger
-	Dynamic bool // made by a request
+	// OutputIDs are the ids of Outputs; nil: OutputID's.
+	OutputIDs []string
+	Log       *slog.Logger
+	Dynamic   bool // made by a request
 	// Standing: the route goes on though all its outputs have failed or it has
 	// none yet, and though a stream that it has called has ended: that is called
 	// again.
@@ -123,7 +125,11 @@ func New(cfg Config) *Route {
 	r.choice.init(r)
 	r.fan.init(r)
 	for i, e := range cfg.Outputs {
-		_ = r.fan.add(OutputID(i), e) // a new route has not ended, and no ids yet
+		id := OutputID(i)
+		if cfg.OutputIDs != nil {
+			id = cfg.OutputIDs[i]
+		}
+		_ = r.fan.add(id, e) // the route has not ended
 	}
 	return r
 }
@@ -143,6 +149,7 @@ func (r *Route) Run(ctx context.Context) error {
 	defer context.AfterFunc(r.stopped, cancel)()
 	defer r.closeEnds()
 	if err := r.bind(ctx); err != nil {
+		r.fan.end() // whoever adds an output hears that nobody would run it
 		return err
 	}
 	if r.cfg.OnBound != nil {
