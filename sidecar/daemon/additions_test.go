@@ -15,6 +15,7 @@ import (
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/route"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // route is one of the daemon's, by name.
@@ -150,7 +151,7 @@ func TestOutputsOfARouteWhoseListenerMoves(t *testing.T) {
 	if err := r.RemoveOutput("a", "o1"); !errors.Is(err, control.ErrNotFound) {
 		t.Errorf("removed twice: %v", err)
 	}
-	r.port = freePort(t)
+	r.port = port.Free(t)
 	r.write("routes:\n" + strings.Replace(studio("a"), "outputs: [", "outputs: [ { url: 'file:///dev/null' },", 1))
 	if err := r.Reload(); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"runtime"
 	"slices"
@@ -38,6 +39,9 @@ type Options struct {
 	Version string
 	// Monitor makes what looks at a route's media; nil: nothing does.
 	Monitor func() route.Monitor
+	// Inherited finds listening sockets that were there before this process, as
+	// endpoint.Inheritor has it; nil: there are none.
+	Inherited func(network, addr string) net.Listener
 	// Restart is how long a route that could not be started waits; 0: 5 s.
 	Restart time.Duration
 }
@@ -135,7 +139,7 @@ func stopAll(routes []*running) {
 	wg.Wait()
 }
 
-// Files are duplicates of all listening SRT sockets, for the process that takes
+// Files are duplicates of all listening sockets of listeners and routes, for the process that takes
 // over.
 func (d *Daemon) Files() (all []*os.File, err error) {
 	d.mu.Lock()

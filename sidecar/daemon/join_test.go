@@ -14,6 +14,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // packets is message i of a transport stream, its packets numbered. One in seventy
@@ -76,19 +77,7 @@ func (m *messages) Read(b []byte) (int, error) {
 
 // Whoever joins a stream in the middle begins with a program association table.
 func TestPlayersBeginWithATable(t *testing.T) {
-	dir, held := t.TempDir(), make([]net.Listener, 0)
-	listen := func() string { // an address that the daemon gets when the route begins
-		ln, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		held = append(held, ln)
-		return ln.Addr().String()
-	}
-	tcp, unix := listen(), filepath.Join(dir, "out")
-	for _, ln := range held {
-		ln.Close()
-	}
+	tcp, unix := port.Addr(t), filepath.Join(t.TempDir(), "out")
 	r := newRig(t, fmt.Sprintf("routes:\n  - { name: a, source: { publish: { listener: main, stream: a } },"+
 		" outputs: [ { play: { listener: main, stream: a } }, 'tcp://%s?listen=1', 'unix:%s?listen=1' ] }\n", tcp, unix))
 	publisher := r.publish("a")

@@ -243,7 +243,8 @@ func (d *Daemon) monitor() route.Monitor {
 
 func (d *Daemon) source(s config.Source) (endpoint.SourceEnd, error) {
 	if s.Publish == nil {
-		return endpoint.ParseSource(s.URL)
+		e, err := endpoint.ParseSource(s.URL)
+		return e, d.inherits(e, err)
 	}
 	l := d.listener(s.Publish.Listener)
 	if l == nil {
@@ -252,9 +253,18 @@ func (d *Daemon) source(s config.Source) (endpoint.SourceEnd, error) {
 	return l.port.Publish(*s.Publish)
 }
 
+// inherits lets an end have the socket that was there before.
+func (d *Daemon) inherits(e endpoint.End, err error) error {
+	if i, ok := e.(endpoint.Inheritor); ok && err == nil && d.opt.Inherited != nil {
+		i.Inherit(d.opt.Inherited)
+	}
+	return err
+}
+
 func (d *Daemon) output(o config.Output) (endpoint.SinkEnd, error) {
 	if o.Play == nil {
-		return endpoint.ParseSink(o.URL)
+		e, err := endpoint.ParseSink(o.URL)
+		return e, d.inherits(e, err)
 	}
 	l := d.listener(o.Play.Listener)
 	if l == nil {

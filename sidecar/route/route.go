@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -109,6 +110,7 @@ type Route struct {
 	fan     fan // the outputs
 	started time.Time
 	ending  chan struct{} // closed when the source has ended for good
+	closed  atomic.Bool   // the ends are
 	stop    context.CancelFunc
 	stopped context.Context // of Stop
 }
@@ -220,6 +222,7 @@ func (r *Route) claim(ctx context.Context, e endpoint.End) error {
 }
 
 func (r *Route) closeEnds() {
+	r.closed.Store(true)
 	for _, s := range r.sources {
 		s.face.Close()
 	}

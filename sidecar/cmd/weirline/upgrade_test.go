@@ -34,49 +34,12 @@ func TestUpgrade(t *testing.T) {
 	text := fmt.Sprintf("listen: %s\ncontrol: { listen: 'unix:%s' }\nlisteners: [ { name: main, address: 'srt://%s?mode=listener' } ]\n"+
 		"routes: [ { name: a, sources: [ { publish: { listener: main, stream: a } } ], outputs: [ { play: { listener: main, stream: a } } ] } ]\n",
 		httpAddr, filepath.Join(t.TempDir(), "control"), srtAddr)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Load(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := exec.CommandContext(ctx, os.Args[0], "serve", "--config", file)
-	// A file, since both processes write to it: Wait would wait for the end of a
-	// pipe that the second one holds open.
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	old.Stdout, old.Stderr = log, log
-	t.Cleanup(func() {
-		if said, _ := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("the daemons said:\n%s", said)
-		}
-	})
-	if err := old.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pid := func() int { s, _ := status(ctx, cfg); return s.PID }
-	until(t, "the daemon to serve", func() bool { return pid() == old.Process.Pid })
-
+	old, pid := startDaemon(t, ctx, file, text)
 	enc := startEncoder(t, ctx, httpAddr)
 	stop, called := make(chan struct{}), make(chan int, 1)
 	go func() { called <- callAgainAndAgain(t, ctx, srtAddr, stop) }()
 
-	var out bytes.Buffer
-	root := rootCommand()
-	root.SetOut(&out)
-	root.SetArgs([]string{"serve", "--upgrade", "--config", file})
-	if err := root.ExecuteContext(ctx); err != nil || !strings.Contains(out.String(), "has taken over from") {
-		t.Errorf("--upgrade: %v, %q", err, out.String())
-	}
-	next := pid()
-	if next == 0 || next == old.Process.Pid {
-		t.Fatalf("process %d answers after the upgrade of %d", next, old.Process.Pid)
-	}
-	t.Cleanup(func() { syscall.Kill(next, syscall.SIGKILL) })
+	next := upgrade(t, ctx, file, old, pid)
 	if old.Process.Signal(syscall.Signal(0)) != nil {
 		t.Error("the old process left its encoder")
 	}
@@ -93,6 +56,57 @@ func TestUpgrade(t *testing.T) {
 	}
 	syscall.Kill(next, syscall.SIGTERM)
 	until(t, "the new process to end", func() bool { return pid() == 0 })
+}
+
+// startDaemon runs the program with this configuration until the test ends. pid is
+// that of the process that answers for it.
+func startDaemon(t *testing.T, ctx context.Context, file, text string) (d *exec.Cmd, pid func() int) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Load(file, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = exec.CommandContext(ctx, os.Args[0], "serve", "--config", file)
+	// A file, since both processes of an upgrade write to it: Wait would wait for the
+	// end of a pipe that the second one holds open.
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Stdout, d.Stderr = log, log
+	t.Cleanup(func() {
+		log.Close()
+		if said, _ := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("the daemon said:\n%s", said)
+		}
+	})
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	pid = func() int { s, _ := status(ctx, cfg); return s.PID }
+	until(t, "the daemon to serve", func() bool { return pid() == d.Process.Pid })
+	return d, pid
+}
+
+// upgrade has a daemon upgraded by the command and returns the new process.
+func upgrade(t *testing.T, ctx context.Context, file string, old *exec.Cmd, pid func() int) int {
+	t.Helper()
+	var out bytes.Buffer
+	root := rootCommand()
+	root.SetOut(&out)
+	root.SetArgs([]string{"serve", "--upgrade", "--config", file})
+	if err := root.ExecuteContext(ctx); err != nil || !strings.Contains(out.String(), "has taken over from") {
+		t.Errorf("--upgrade: %v, %q", err, out.String())
+	}
+	next := pid()
+	if next == 0 || next == old.Process.Pid {
+		t.Fatalf("process %d answers after the upgrade of %d", next, old.Process.Pid)
+	}
+	t.Cleanup(func() { syscall.Kill(next, syscall.SIGKILL) })
+	return next
 }
 
 func until(t *testing.T, what string, ok func() bool) {
