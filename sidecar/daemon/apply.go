@@ -136,9 +136,9 @@ func (d *Daemon) asItIs() config.Config {
 	return c
 }
 
-// refused says of what Validate found whether it is an address or a name that is
+// refuses says of what Validate found whether it is an address or a name that is
 // taken, with the names of routes instead of their places.
-func refused(c *config.Config, err error) error {
+func refuses(c *config.Config, err error) error {
 	kind := control.ErrInvalid
 	if p, ok := errors.AsType[config.Problems](err); ok {
 		for i := range p {

@@ -29,7 +29,7 @@ func (d *Daemon) AddRoute(cfg config.Route) error {
 	cfg = cfg.WithDefaults()
 	trial.Routes = append(trial.Routes, cfg)
 	if err := trial.Validate(); err != nil {
-		return refused(&trial, err)
+		return refuses(&trial, err)
 	}
 	d.mu.Lock()
 	d.routes = append(d.routes, d.launch(cfg, true, nil))
@@ -81,7 +81,7 @@ func (d *Daemon) vet(name string, o config.Output) error {
 	}
 	trial.Routes[i].Outputs = append(trial.Routes[i].Outputs, o)
 	if err := trial.Validate(); err != nil {
-		return refused(&trial, err)
+		return refuses(&trial, err)
 	}
 	return nil
 }

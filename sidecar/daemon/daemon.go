@@ -287,6 +287,11 @@ func (d *Daemon) Reload() error {
 		d.loaded = time.Now()
 	}
 	d.mu.Unlock()
+	for _, r := range d.list() {
+		if err == nil && r.failure() != nil {
+			r.hurry()
+		}
+	}
 	switch {
 	case err != nil:
 		d.log.Error("configuration not taken over; the one before goes on", "file", d.opt.Path, "err", err)

@@ -139,3 +139,35 @@ func TestStreamThatEndsIsCalledAgain(t *testing.T) {
 		t.Errorf("%+v; told %q", r.route("t").Outputs[0], r.kinds("failed"))
 	}
 }
+
+// Credentials that were refused are not tried again and again, but with the next
+// reload; a server that has trouble is tried again by itself.
+func TestRefusedCredentialsAreNotTriedBlindly(t *testing.T) {
+	var asked, troubled atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/trouble" {
+			troubled.Add(1)
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		asked.Add(1)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	defer server.Close()
+	r := newRig(t, fmt.Sprintf("routes:\n  - { name: no, source: '%[1]s/no' }\n  - { name: trouble, source: '%[1]s/trouble' }\n", server.URL))
+	r.eventually("the refusal to be told", func() bool {
+		told := r.kinds("failed")
+		return len(told) == 2 && strings.Contains(told[1], "401") && strings.Contains(told[1], "not tried again before") // the route's and the source's
+	})
+	r.eventually("some tries of the other", func() bool { return troubled.Load() >= 3 })
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+	if err := r.Ready(); err == nil || !strings.Contains(err.Error(), "route no") {
+		t.Errorf("Ready = %v", err)
+	}
+	if err := r.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	r.eventually("the next try", func() bool { return asked.Load() == 2 })
+}

@@ -59,7 +59,7 @@ func (r *running) stop() {
 	<-r.done
 }
 
-// hurry has a route that waits to try again do so now.
+// hurry has a route that waits to be tried again tried now.
 func (r *running) hurry() {
 	select {
 	case r.again <- struct{}{}:
@@ -72,27 +72,45 @@ func (r *running) run(ctx context.Context) {
 	defer r.settle()
 	for {
 		begun := time.Now()
-		played, err := r.once(ctx)
-		switch {
-		case ctx.Err() != nil:
+		how, err := r.once(ctx)
+		if ctx.Err() != nil {
 			return
-		case played:
+		}
+		if how == played {
 			r.ended(err)
 			<-ctx.Done()
 			return
-		case err == nil:
-			err = errors.New("it has ended")
 		}
-		r.failed(err, time.Since(begun) > steady)
-		r.d.log.Error("route does not run, trying again", "route", r.cfg.Name, "err", err, "in", r.d.opt.Restart)
-		t := time.NewTimer(r.d.opt.Restart)
-		select {
-		case <-t.C:
-		case <-r.again:
-		case <-ctx.Done():
+		r.failed(how, err, time.Since(begun) > steady)
+		if !r.pause(ctx, how) {
+			return
 		}
-		t.Stop()
 	}
+}
+
+// outcome is how a route came to its end.
+type outcome int
+
+const (
+	broken  outcome = iota // it is tried again
+	refused                // it is tried again when somebody wants it: the peer may shut out those who guess
+	played                 // there is no more to come
+)
+
+// pause waits until the route is to be tried again; false: it is not.
+func (r *running) pause(ctx context.Context, how outcome) bool {
+	var again <-chan time.Time
+	if how != refused {
+		t := time.NewTimer(r.d.opt.Restart)
+		defer t.Stop()
+		again = t.C
+	}
+	select {
+	case <-again:
+	case <-r.again:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
 func (r *running) settle() { r.first.Do(func() { close(r.tried) }) }
@@ -123,8 +141,12 @@ func (r *running) ended(err error) {
 }
 
 // failed notes why the route does not run. news: it ran for long.
-func (r *running) failed(err error, news bool) {
+func (r *running) failed(how outcome, err error, news bool) {
 	defer r.settle()
+	next := "it is tried again"
+	if how == refused {
+		next = "it is not tried again before its entry changes or the configuration is read again"
+	}
 	r.mu.Lock()
 	if r.why == nil || r.why.Error() != err.Error() {
 		r.since = time.Now()
@@ -133,8 +155,9 @@ func (r *running) failed(err error, news bool) {
 	said := r.told == err.Error() && !news
 	r.told = err.Error()
 	r.mu.Unlock()
+	r.d.log.Error("route does not run", "route", r.cfg.Name, "err", err, "next", next)
 	if !said {
-		r.event("error", "failed", err.Error())
+		r.event("error", "failed", err.Error()+"; "+next)
 	}
 }
 
@@ -142,17 +165,25 @@ func (r *running) event(level, kind, text string) {
 	r.d.event(control.Event{Level: level, Route: r.cfg.Name, Kind: kind, Text: text})
 }
 
-// once makes the route and runs it to its end. played: there is no more to come.
-func (r *running) once(ctx context.Context) (played bool, err error) {
+// once makes the route and runs it to its end.
+func (r *running) once(ctx context.Context) (outcome, error) {
 	rt, err := r.d.build(r)
 	if err != nil {
-		return false, err
+		return broken, err
 	}
 	r.mu.Lock()
 	r.route = rt
 	r.mu.Unlock()
 	err = rt.Run(ctx)
-	return rt.Played(), err
+	switch {
+	case rt.Played():
+		return played, err
+	case rt.Refused():
+		return refused, err
+	case err == nil:
+		err = errors.New("it has ended")
+	}
+	return broken, err
 }
 
 func (r *running) current() *route.Route {

@@ -120,6 +120,18 @@ func (r *Route) Played() bool {
 	return !slices.ContainsFunc(r.sources, func(e *end) bool { return !e.played.Load() })
 }
 
+// Refused reports whether the route has ended because its source was refused, and
+// would be again: for its credentials, mostly.
+func (r *Route) Refused() bool {
+	r.source.mu.Lock()
+	defer r.source.mu.Unlock()
+	if r.source.state != Failed || r.source.lastErr == nil {
+		return false
+	}
+	f := endpoint.Judge(r.source.lastErr)
+	return f.Kind == endpoint.Refused && f.Final
+}
+
 func (r *Route) sourceEnded(e *end, err error) error {
 	e.played.Store(true)
 	if err == nil {
