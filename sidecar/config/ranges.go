@@ -23,15 +23,12 @@ func defaultRoute() Route {
 	return Route{FailoverAfter: time.Second, HoldOff: 5 * time.Second, Queue: 5 << 20, MaxAge: time.Second}
 }
 
-// WithDefaults returns r with the defaults in the places that are zero, for
-// routes that do not come from a file.
+// WithDefaults returns r with the defaults in the places where zero is not allowed,
+// for routes that were not read.
 func (r Route) WithDefaults() Route {
 	d := defaultRoute()
 	if r.FailoverAfter == 0 {
 		r.FailoverAfter = d.FailoverAfter
-	}
-	if r.HoldOff == 0 {
-		r.HoldOff = d.HoldOff
 	}
 	if r.Queue == 0 {
 		r.Queue = d.Queue

@@ -141,3 +141,26 @@ func TestMessagesFitTheOutputs(t *testing.T) {
 		t.Error("other bytes came")
 	}
 }
+
+// hold-off: 0s goes back to the preferred source with its first message.
+func TestHoldOffOfNothing(t *testing.T) {
+	r := newRig(t, `routes:
+  - name: show
+    failover-after: 100ms
+    hold-off: 0s
+    sources: [ { publish: { listener: main, stream: a } }, { publish: { listener: main, stream: b } } ]
+`)
+	b := r.publish("b")
+	sent := 0
+	r.eventually("the spare to be used", func() bool {
+		r.feed(b, 'b', sent, sent+1)
+		sent++
+		return len(r.kinds("failover")) == 1
+	})
+	a := r.publish("a")
+	r.feed(a, 'a', 0, 1)
+	r.eventually("the change", func() bool { return len(r.kinds("failover")) == 2 })
+	if told := r.kinds("failover")[1]; !strings.Contains(told, "back for 0s") {
+		t.Errorf("told %q", told)
+	}
+}

@@ -259,10 +259,18 @@ func (d *Daemon) build(r *running) (*route.Route, error) {
 	}
 	return route.New(route.Config{
 		Name: cfg.Name, Source: sources[0], Spares: sources[1:], Outputs: outputs, OutputIDs: ids, Log: d.log, Standing: true, OnBound: r.bound,
-		Monitor: d.monitor(), FailoverAfter: cfg.FailoverAfter, HoldOff: cfg.HoldOff,
+		Monitor: d.monitor(), FailoverAfter: cfg.FailoverAfter, HoldOff: holdOff(cfg),
 		Queue: cfg.Queue, MaxAge: cfg.MaxAge, SlowAfter: cfg.SlowAfter, MaxPlayers: cfg.MaxPlayers,
 		OnEvent: func(e route.Event) { r.event(string(e.Level), e.Kind, e.Text) },
 	}), nil
+}
+
+// holdOff is the route's: 0 is at once, which is not what it means to package route.
+func holdOff(cfg config.Route) time.Duration {
+	if cfg.HoldOff == 0 {
+		return 1
+	}
+	return cfg.HoldOff
 }
 
 func (d *Daemon) monitor() route.Monitor {
