@@ -39,8 +39,8 @@ func (d *Daemon) AddRoute(cfg config.Route) error {
 	return nil
 }
 
-// RemoveRoute implements control.Daemon. A route of the file comes back with the
-// next start or a change of its entry.
+// RemoveRoute implements control.Daemon. A route of the file comes back when that is
+// read again.
 func (d *Daemon) RemoveRoute(name string) error {
 	d.change.Lock()
 	defer d.change.Unlock()
@@ -101,8 +101,8 @@ func (d *Daemon) AddOutput(name string, o config.Output) (string, error) {
 	return r.add(o)
 }
 
-// RemoveOutput implements control.Daemon. An output of the file comes back with
-// the next start or a change of its route's entry.
+// RemoveOutput implements control.Daemon. An output of the file comes back when its
+// route's entry changes, or the daemon starts anew.
 func (d *Daemon) RemoveOutput(name, id string) error {
 	d.change.Lock()
 	defer d.change.Unlock()
