@@ -86,9 +86,7 @@ func NewPort(cfg config.Listener, log *slog.Logger) (*Port, error) {
 	r.inURL = config.Secret(c.Passphrase)
 	c.Passphrase = "" // each caller gets his own
 	c.OnRequest = p.request
-	if c.TraceRecords == 0 {
-		c.TraceRecords = endpoint.TraceRecords
-	}
+	endpoint.Record(target, cfg.Address)
 	if c.Backlog == srtcore.DefaultConfig().Backlog {
 		c.Backlog = backlog
 	}

@@ -19,7 +19,7 @@ func (v *validator) names(c *Config, where func(string) string) {
 			return
 		}
 		if first, twice := seen[kind+name]; twice {
-			v.bad(key, "%q is the name of %s already: give each a name of its own", clip(name), where(first))
+			v.taken(key, "%q is the name of %s already: give each a name of its own", clip(name), where(first))
 			return
 		}
 		seen[kind+name] = key
@@ -58,7 +58,7 @@ func (v *validator) refs(c *Config, where func(string) string) {
 		}
 		id := [3]string{way, r.Listener, r.Stream}
 		if first, twice := seen[id]; twice {
-			v.bad(at+".stream", "listener %q has %q to %s already, by %s: give it another name", r.Listener, clip(r.Stream), way, where(first))
+			v.taken(at+".stream", "listener %q has %q to %s already, by %s: give it another name", r.Listener, clip(r.Stream), way, where(first))
 			return
 		}
 		seen[id] = at
@@ -113,8 +113,8 @@ func (c *claims) source(key string, e endpoint.End) {
 
 func (c *claims) sink(key string, e endpoint.End) {
 	scheme, rest := parts(e.URL())
-	if scheme == "file" {
-		c.add(claim{key: key, kind: "file", port: rest})
+	if f, ok := e.(interface{ Path() string }); ok {
+		c.add(claim{key: key, kind: "file", port: f.Path()})
 		return
 	}
 	c.listening(key, scheme, rest, e)
@@ -140,10 +140,7 @@ func (c *claims) listening(key, scheme, rest string, e endpoint.End) {
 // parts returns the scheme and the address, without options.
 func parts(raw string) (scheme, rest string) {
 	scheme, rest, _ = strings.Cut(raw, ":")
-	rest = strings.TrimPrefix(rest, "//")
-	if scheme != "file" {
-		rest, _, _ = strings.Cut(rest, "?")
-	}
+	rest, _, _ = strings.Cut(strings.TrimPrefix(rest, "//"), "?")
 	return scheme, rest
 }
 
@@ -156,11 +153,11 @@ func (c claims) conflicts(v *validator, where func(string) string) {
 				continue
 			}
 			if n.kind == "file" {
-				v.bad(n.key, "the file is written by %s already: name another", where(o.key))
+				v.taken(n.key, "the file is written by %s already: name another", where(o.key))
 			} else if n.kind == "unix" {
-				v.bad(n.key, "the socket is used by %s already: name another", where(o.key))
+				v.taken(n.key, "the socket is used by %s already: name another", where(o.key))
 			} else {
-				v.bad(n.key, "%s port %s is used by %s already: choose another", n.kind, n.port, where(o.key))
+				v.taken(n.key, "%s port %s is used by %s already: choose another", n.kind, n.port, where(o.key))
 			}
 			break
 		}

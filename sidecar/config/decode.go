@@ -19,6 +19,7 @@ type decoder struct {
 	lines    map[string]int
 	fromEnv  map[string]string // key to variable
 	files    []string          // with secrets
+	noFiles  bool              // none are read
 	budget   int
 }
 
@@ -87,7 +88,7 @@ func decodeMap[T any](d *decoder, at string, n *yaml.Node, keys []key[T], into *
 		return
 	}
 	if n.Kind != yaml.MappingNode {
-		d.complain(n, at, "is %s: allowed keys with values below it: %s", kindOf(n), names(keys))
+		d.complain(n, at, "is %s: allowed keys with values below it: %s", kindOf(n), d.names(rows(keys)))
 		return
 	}
 	seen := map[string]int{}
@@ -108,7 +109,7 @@ func decodeMap[T any](d *decoder, at string, n *yaml.Node, keys []key[T], into *
 			if hidden {
 				return "has an unknown key behind a secret: put quotes around a secret with a comma in it"
 			}
-			return unknown(name, keys)
+			return d.unknown(name, rows(keys))
 		})
 	}
 }
@@ -147,7 +148,7 @@ func setKey[T any](d *decoder, path, name string, v *yaml.Node, keys []key[T], i
 		case k.name == name && k.kind == kindSecret:
 			d.complain(v, path, "is empty: leave the key out if there is none")
 		case k.name == name: // empty: as if left out
-		case k.kind == kindSecret && k.name+"-file" == name:
+		case k.kind == kindSecret && k.name+"-file" == name && !d.noFiles:
 			d.fromFile(path, v, func(n *yaml.Node) { k.set(d, strings.TrimSuffix(path, "-file"), n, into) })
 		default:
 			continue
@@ -206,27 +207,35 @@ func kindOf(n *yaml.Node) string {
 	return "no value"
 }
 
-func names[T any](keys []key[T]) string {
+func rows[T any](keys []key[T]) (out []row) {
+	for _, k := range keys {
+		out = append(out, k.row)
+	}
+	return out
+}
+
+// names are the keys that are allowed.
+func (d *decoder) names(keys []row) string {
 	var list []string
 	for _, k := range keys {
 		list = append(list, k.name)
-		if k.kind == kindSecret {
+		if k.kind == kindSecret && !d.noFiles {
 			list = append(list, k.name+"-file")
 		}
 	}
 	return strings.Join(list, ", ")
 }
 
-func unknown[T any](name string, keys []key[T]) string {
+func (d *decoder) unknown(name string, keys []row) string {
 	if name == "<<" {
 		return "merging with << is not supported: write the keys out, or use an alias for a whole value"
 	}
 	text := fmt.Sprintf("has the unknown key %q", shownKey(name))
-	all := strings.Split(names(keys), ", ")
-	if near := nearest(name, all); near != "" {
+	all := d.names(keys)
+	if near := nearest(name, strings.Split(all, ", ")); near != "" {
 		text += fmt.Sprintf(" (did you mean %q?)", near)
 	}
-	return text + ": allowed " + strings.Join(all, ", ")
+	return text + ": allowed " + all
 }
 
 // shownKey is a key as it may be quoted: a secret can have slipped into it.

@@ -120,7 +120,29 @@ Variables of the environment override the file, and flags override both; an empt
 |---|---|
 `
 
-const docsTail = `
+const docsRoutes = `
+## The life of a route
+
+What sources and outputs may be, and what their options mean, stands in [urls.md](urls.md).
+
+* A source that is lost, or not there, is opened again for as long as it takes, with back-off; so is an output. A source that is refused for its
+  credentials is not tried again before the configuration is read again, or the entry of its route changes; such an output, before the entry changes or it
+  is added again.
+* A source that comes to an end of its own ends the route: a file, unless it has ` + "`loop=1`" + `; http with ` + "`#reconnect=0`" + ` and srt with
+  ` + "`reconnect=0`" + `. The route then shows the state done and tells the event ended. It is played again when its entry changes, or the daemon starts anew.
+  An http source without that option is fetched again when its reply ends.
+* A route whose address is taken says so and is tried again every 5 s; no other is touched. So is a listener at a reload, with growing pauses up to
+  5 s, and the rest of the new configuration is in force meanwhile. At the start of the daemon a listener that cannot be opened is an error.
+* Outputs that the API adds stay until the API removes them or the daemon ends, also when their route begins anew or is reloaded with changes. They are not
+  written to the file, nor taken over by an upgrade; nor are routes of the API. An output of the file that the API removes is back when the
+  entry of its route changes. A route of the API gives way to one of the file with its name, which goes on with the outputs added to it.
+* A recording (a file output) goes on behind what it has when its route begins anew. It is emptied at the start of the daemon, or when it is added again, unless
+  it has ` + "`append=1`" + `.
+* ` + "`weirline serve --upgrade`" + ` hands over the sockets of listeners and of routes: srt, tcp and unix. Who calls meanwhile waits. Connections of routes end and are
+  made again by their callers; requests over HTTP go on to their end.
+`
+
+const docsTail = docsRoutes + `
 ## Callers of a listener
 
 A caller says by its stream id what it wants:

@@ -43,37 +43,6 @@ func Load(path string, env func(string) (string, bool)) (*Config, error) {
 	return &c, nil
 }
 
-// ParseRoute reads one route from YAML or JSON with the keys of the file. Its
-// parts are checked; whether it fits the rest is Validate's question.
-func ParseRoute(text []byte) (Route, error) {
-	d := newDecoder("")
-	r := defaultRoute()
-	if n := d.parse(text); n != nil {
-		decodeMap(d, "route", n, routeKeys, &r)
-	}
-	if len(d.problems) == 0 {
-		v := validator{}
-		v.route("route", &r)
-		d.problems = append(d.problems, v.problems...)
-	}
-	return r, d.problems.err()
-}
-
-// ParseOutput is ParseRoute for one output.
-func ParseOutput(text []byte) (Output, error) {
-	d := newDecoder("")
-	var o Output
-	if n := d.parse(text); n != nil {
-		outputItem(d, "output", n, &o)
-	}
-	if len(d.problems) == 0 {
-		v := validator{}
-		v.output("output", &o)
-		d.problems = append(d.problems, v.problems...)
-	}
-	return o, d.problems.err()
-}
-
 // finish checks c and gives every problem its place.
 func (d *decoder) finish(c *Config) error {
 	if d.budget < 0 {

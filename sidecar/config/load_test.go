@@ -310,6 +310,27 @@ func TestParseRoute(t *testing.T) {
 	if _, err := ParseOutput([]byte(`"srt://h:1?passphrase=hunter2"`)); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
+	// Of JSON, not of YAML: a pair of escapes, an escaped slash.
+	r, err = ParseRoute([]byte(`{"name": "x", "source": "file:\/\/\/tmp\/\ud83d\ude00.ts"}`))
+	if err != nil || r.Sources[0].URL != "file:///tmp/\U0001f600.ts" {
+		t.Errorf("%+v, %v", r.Sources, err)
+	}
+}
+
+// What comes from elsewhere reads no file of this machine.
+func TestParseOutputReadsNoFiles(t *testing.T) {
+	secret := write(t, "0123456789")
+	_, err := ParseOutput([]byte(`{"play": {"listener": "main", "stream": "a", "passphrase-file": "` + secret + `"}}`))
+	if err == nil || !strings.HasSuffix(err.Error(), `output.play: has the unknown key "passphrase-file": allowed listener, stream, passphrase`) {
+		t.Errorf("%v", err)
+	}
+	for text, want := range map[string]string{
+		"": "is not JSON", "{": "is not JSON", "{} {}": "allowed one value", "null": "says nothing", "[]": "is a list",
+	} {
+		if _, err := ParseOutput([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want something about %q", text, err, want)
+		}
+	}
 }
 
 func TestWarnings(t *testing.T) {

@@ -13,6 +13,8 @@ type Problem struct {
 	Line int    // 0: unknown
 	Key  string // as routes[1].sources[0].url, or the name of a variable
 	Text string // what is wrong, what is allowed, what to do; without secrets
+	// Taken: the value is allowed, but another part has what it names.
+	Taken bool
 }
 
 func (p Problem) Error() string {
@@ -40,6 +42,11 @@ func (p Problems) Error() string {
 		lines[i] = p[i].Error()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Taken reports whether nothing is wrong but that others have what is named.
+func (p Problems) Taken() bool {
+	return len(p) > 0 && !slices.ContainsFunc(p, func(one Problem) bool { return !one.Taken })
 }
 
 // err is p as an error: nil if there is nothing wrong.

@@ -23,15 +23,12 @@ func defaultRoute() Route {
 	return Route{FailoverAfter: time.Second, HoldOff: 5 * time.Second, Queue: 5 << 20, MaxAge: time.Second}
 }
 
-// WithDefaults returns r with the defaults in the places that are zero, for
-// routes that do not come from a file.
+// WithDefaults returns r with the defaults in the places where zero is not allowed,
+// for routes that were not read.
 func (r Route) WithDefaults() Route {
 	d := defaultRoute()
 	if r.FailoverAfter == 0 {
 		r.FailoverAfter = d.FailoverAfter
-	}
-	if r.HoldOff == 0 {
-		r.HoldOff = d.HoldOff
 	}
 	if r.Queue == 0 {
 		r.Queue = d.Queue
@@ -104,5 +101,5 @@ const (
 	listenAllowed  = "host:port, unix:PATH or off"
 	prefixAllowed  = "addresses and prefixes, as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32"
 	originAllowed  = "http://host[:port] or https://host[:port]"
-	urlAllowed     = "srt://, udp://, tcp://, unix:, file://"
+	urlAllowed     = "srt://, udp://, tcp://, unix:, file://, http://, https://"
 )

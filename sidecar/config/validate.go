@@ -12,7 +12,24 @@ import (
 )
 
 // Validate returns a Problems with everything that is wrong in c, or nil.
-func (c *Config) Validate() error { return c.problems(func(key string) string { return key }).err() }
+func (c *Config) Validate() error { return c.problems(c.Named).err() }
+
+// Named says what a key of this value is for those who see no file and no places in
+// it: routes[1].outputs[0].url is outputs[0].url of route b.
+func (c *Config) Named(key string) string {
+	part, rest, _ := strings.Cut(key, ".")
+	for i, r := range c.Routes {
+		if part == fmt.Sprintf("routes[%d]", i) && r.Name != "" && rest != "" {
+			return rest + " of route " + clip(r.Name)
+		}
+	}
+	for i, l := range c.Listeners {
+		if part == fmt.Sprintf("listeners[%d]", i) && l.Name != "" && rest != "" {
+			return rest + " of listener " + clip(l.Name)
+		}
+	}
+	return key
+}
 
 // problems checks c; where says where another key stands, for people.
 func (c *Config) problems(where func(key string) string) Problems {
@@ -41,6 +58,12 @@ type validator struct {
 
 func (v *validator) bad(key, format string, args ...any) {
 	v.problems = append(v.problems, Problem{Key: key, Text: fmt.Sprintf(format, args...)})
+}
+
+// taken is bad for what another part has.
+func (v *validator) taken(key, format string, args ...any) {
+	v.bad(key, format, args...)
+	v.problems[len(v.problems)-1].Taken = true
 }
 
 func (v *validator) oneOf(key, s string, allowed []string) {
@@ -188,6 +211,9 @@ func (v *validator) route(at string, r *Route) {
 	}
 	for i := range r.Sources {
 		v.source(fmt.Sprintf("%s.sources[%d]", at, i), &r.Sources[i])
+		if len(r.Sources) > 1 && strings.HasPrefix(strings.ToLower(r.Sources[i].URL), "file:") {
+			v.bad(fmt.Sprintf("%s.sources[%d].url", at, i), "a file cannot be one of several sources, since all are read all the time and a file has no pace of its own: send it in real time from a program, as ffmpeg -re does, to a udp:// or unix: source")
+		}
 	}
 	for i := range r.Outputs {
 		v.output(fmt.Sprintf("%s.outputs[%d]", at, i), &r.Outputs[i])

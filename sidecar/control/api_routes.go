@@ -32,12 +32,8 @@ func (s *Server) getRoute(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) addRoute(w http.ResponseWriter, r *http.Request) {
-	var in config.Route
-	if !s.body(w, r, &in) {
-		return
-	}
-	if in.Name == "" || len(in.Sources) == 0 {
-		problem(w, http.StatusUnprocessableEntity, `A route needs a name and at least one source: {"name": "x", "sources": [{"url": "srt://:9000?mode=listener"}], "outputs": [...]}.`)
+	in, ok := part(s, w, r, config.ParseRoute)
+	if !ok {
 		return
 	}
 	if err := s.opt.Daemon.AddRoute(in); err != nil {
@@ -62,12 +58,8 @@ func (s *Server) removeRoute(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) addOutput(w http.ResponseWriter, r *http.Request) {
-	var in config.Output
-	if !s.body(w, r, &in) {
-		return
-	}
-	if (in.URL == "") == (in.Play == nil) {
-		problem(w, http.StatusUnprocessableEntity, `An output has either a url or a play: {"url": "srt://host:9000"}, or {"play": {"listener": "main", "stream": "live/a"}}.`)
+	in, ok := part(s, w, r, config.ParseOutput)
+	if !ok {
 		return
 	}
 	name := r.PathValue("name")

@@ -64,7 +64,8 @@ type ListenerSnapshot struct {
 	Address     string            `json:"address"`
 	Connections int               `json:"connections"`
 	Accepted    uint64            `json:"accepted"`
-	Refused     map[string]uint64 `json:"refused"` // by reason: passphrase, limit, address, user, stream, busy, hook, ...
+	Refused     map[string]uint64 `json:"refused"`         // by reason: passphrase, limit, address, user, stream, busy, hook, ...
+	Error       string            `json:"error,omitempty"` // it is not open, and tried again
 }
 
 // Event is something an operator wants to know of.

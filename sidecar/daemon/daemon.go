@@ -13,13 +13,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/weirline/weirline/sidecar/access"
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/route"
@@ -39,6 +39,9 @@ type Options struct {
 	Version string
 	// Monitor makes what looks at a route's media; nil: nothing does.
 	Monitor func() route.Monitor
+	// Inherited finds listening sockets that were there before this process, as
+	// endpoint.Inheritor has it; nil: there are none.
+	Inherited func(network, addr string) net.Listener
 	// Restart is how long a route that could not be started waits; 0: 5 s.
 	Restart time.Duration
 }
@@ -54,20 +57,17 @@ type Daemon struct {
 	change sync.Mutex // one change at a time; held while routes stop
 
 	mu        sync.Mutex
-	ctx       context.Context // of Run; nil before
+	ctx       context.Context // of Start until Stop; nil before
+	cancel    context.CancelFunc
 	cfg       *config.Config
 	loaded    time.Time
 	loadErr   error
 	listeners []*listener
+	shut      []shut     // listeners that could not be opened
 	routes    []*running // in the order of the configuration, then of the API
 	dynamic   []*route.Route
+	repairing bool
 	closed    bool
-}
-
-// listener is a port and its configuration.
-type listener struct {
-	cfg  config.Listener
-	port *access.Port
 }
 
 // New returns a Daemon that runs nothing yet.
@@ -98,19 +98,17 @@ func New(o Options) *Daemon {
 // start is tried again. When it returns every route has tried.
 func (d *Daemon) Start(ctx context.Context) error {
 	d.mu.Lock()
-	d.ctx = ctx
+	d.ctx, d.cancel = context.WithCancel(ctx)
 	d.mu.Unlock()
 	if d.opt.Config == nil {
 		return nil
 	}
-	if err := d.Apply(d.opt.Config); err != nil {
+	shut, err := d.apply(d.opt.Config)
+	if err = errors.Join(err, errors.Join(shut...)); err != nil {
 		d.Stop()
 		return err
 	}
-	d.mu.Lock()
-	routes := slices.Clone(d.routes)
-	d.mu.Unlock()
-	for _, r := range routes {
+	for _, r := range d.list() {
 		<-r.tried
 	}
 	return nil
@@ -123,6 +121,9 @@ func (d *Daemon) Stop() {
 	d.mu.Lock()
 	d.closed = true
 	routes, listeners := d.routes, d.listeners
+	if d.cancel != nil {
+		d.cancel()
+	}
 	d.mu.Unlock()
 	stopAll(routes)
 	for _, l := range listeners {
@@ -138,7 +139,7 @@ func stopAll(routes []*running) {
 	wg.Wait()
 }
 
-// Files are duplicates of all listening SRT sockets, for the process that takes
+// Files are duplicates of all listening sockets of listeners and routes, for the process that takes
 // over.
 func (d *Daemon) Files() (all []*os.File, err error) {
 	d.mu.Lock()
@@ -213,21 +214,6 @@ func (d *Daemon) Routes() []route.Snapshot {
 	return all
 }
 
-// Listeners implements control.Daemon.
-func (d *Daemon) Listeners() []control.ListenerSnapshot {
-	d.mu.Lock()
-	listeners := slices.Clone(d.listeners)
-	d.mu.Unlock()
-	all := make([]control.ListenerSnapshot, 0, len(listeners))
-	for _, l := range listeners {
-		s := l.port.Snapshot()
-		all = append(all, control.ListenerSnapshot{
-			Name: s.Name, Address: s.Address, Connections: s.Connections, Accepted: s.Accepted, Refused: s.Refused,
-		})
-	}
-	return all
-}
-
 // Register lists a route that somebody else runs, a request's, until the
 // returned function is called.
 func (d *Daemon) Register(r *route.Route) (unregister func()) {
@@ -282,14 +268,16 @@ func (d *Daemon) LogLevel() slog.Level { return d.opt.Level.Level() }
 // SetLogLevel implements control.Daemon.
 func (d *Daemon) SetLogLevel(l slog.Level) { d.opt.Level.Set(l) }
 
-// Reload implements control.Daemon: a file that is not good changes nothing.
+// Reload implements control.Daemon: a file that is not good changes nothing. A
+// listener that cannot be opened is no reason to go back: it is tried again.
 func (d *Daemon) Reload() error {
 	if d.opt.Path == "" {
 		return fmt.Errorf("%w: the daemon was started without --config, so there is nothing to reload", control.ErrInvalid)
 	}
+	var shut []error
 	cfg, err := d.opt.Load(d.opt.Path)
 	if err == nil {
-		err = d.Apply(cfg)
+		shut, err = d.apply(cfg)
 	} else {
 		err = fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}
@@ -299,25 +287,21 @@ func (d *Daemon) Reload() error {
 		d.loaded = time.Now()
 	}
 	d.mu.Unlock()
-	if err != nil {
-		d.log.Error("configuration not taken over; the one before goes on", "file", d.opt.Path, "err", err)
-		d.event(control.Event{Level: "error", Kind: "config", Text: "not taken over, the one before goes on: " + err.Error()})
-		return err
-	}
-	d.log.Info("configuration taken over", "file", d.opt.Path)
-	d.event(control.Event{Level: "info", Kind: "config", Text: "taken over from " + d.opt.Path})
-	return nil
-}
-
-// Ready is an error as long as something of the configuration does not run.
-func (d *Daemon) Ready() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, r := range d.routes {
-		if err := r.failure(); err != nil {
-			errs = append(errs, fmt.Errorf("route %s: %w", r.cfg.Name, err))
+	for _, r := range d.list() {
+		if err == nil && r.failure() != nil {
+			r.hurry()
 		}
 	}
-	return errors.Join(errs...)
+	switch {
+	case err != nil:
+		d.log.Error("configuration not taken over; the one before goes on", "file", d.opt.Path, "err", err)
+		d.event(control.Event{Level: "error", Kind: "config", Text: "not taken over, the one before goes on: " + err.Error()})
+	case len(shut) > 0:
+		d.log.Warn("configuration taken over, but not all listeners are open", "file", d.opt.Path, "shut", len(shut))
+		d.event(control.Event{Level: "warn", Kind: "config", Text: fmt.Sprintf("taken over from %s; %d listeners are not open", d.opt.Path, len(shut))})
+	default:
+		d.log.Info("configuration taken over", "file", d.opt.Path)
+		d.event(control.Event{Level: "info", Kind: "config", Text: "taken over from " + d.opt.Path})
+	}
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/sidecar/control"
+	"github.com/weirline/weirline/tests/port"
 )
 
 // Two publishers send the same route; when the preferred one is lost its player
@@ -81,12 +83,12 @@ func TestWhatIsTakenIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.AddOutput("b", out); !errors.Is(err, control.ErrInvalid) || !strings.Contains(err.Error(), "written by") {
+	if _, err := r.AddOutput("b", out); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "written by") {
 		t.Errorf("a file for two outputs: %v", err)
 	}
 	ref := config.Ref{Listener: "main", Stream: "x"}
 	x := config.Route{Name: "x", Sources: []config.Source{{Publish: &ref}}, Outputs: []config.Output{out}}
-	if err := r.AddRoute(x); !errors.Is(err, control.ErrInvalid) || !strings.Contains(err.Error(), "written by") {
+	if err := r.AddRoute(x); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "written by") {
 		t.Errorf("a route to the file: %v", err)
 	}
 	if err := r.RemoveOutput("a", id); err != nil {
@@ -96,11 +98,49 @@ func TestWhatIsTakenIsRefused(t *testing.T) {
 		t.Errorf("a file that is free again: %v", err)
 	}
 	y := config.Route{Name: "y", Sources: []config.Source{{URL: "srt://" + r.address() + "?mode=listener"}}}
-	if err := r.AddRoute(y); !errors.Is(err, control.ErrInvalid) || !strings.Contains(err.Error(), fmt.Sprint(r.port)) {
+	if err := r.AddRoute(y); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), fmt.Sprintf("udp port %d is used by address of listener main", r.port)) {
 		t.Errorf("the port of a listener: %v", err)
 	}
 	if _, err := os.Stat(file); err != nil {
 		t.Error(err)
+	}
+	r.wantPortsRefused()
+}
+
+// wantPortsRefused: an address that another route, or another program, has.
+func (r *rig) wantPortsRefused() {
+	r.t.Helper()
+	at := "tcp://" + port.Addr(r.t)
+	one := config.Route{Name: "one", Sources: []config.Source{{URL: at}}}
+	if err := r.AddRoute(one); err != nil {
+		r.t.Fatal(err)
+	}
+	two := config.Route{Name: "two", Sources: []config.Source{{URL: at}}}
+	if err := r.AddRoute(two); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "used by sources[0].url of route one") {
+		r.t.Errorf("a second route on a port: %v", err)
+	}
+	if _, err := r.AddOutput("b", config.Output{URL: at + "?listen=1"}); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "outputs[1].url of route b") {
+		r.t.Errorf("an output on a route's port: %v", err)
+	}
+	ref := config.Ref{Listener: "main", Stream: "a"}
+	if _, err := r.AddOutput("b", config.Output{Play: &ref}); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), `has "a" to play already`) {
+		r.t.Errorf("a stream that is played: %v", err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer taken.Close()
+	if _, err := r.AddOutput("b", config.Output{URL: fmt.Sprintf("tcp://%s?listen=1", taken.Addr())}); !errors.Is(err, control.ErrConflict) || !strings.Contains(err.Error(), "in use") {
+		r.t.Errorf("another program's port: %v", err)
+	}
+	// What is wrong by itself is no conflict, even beside one.
+	two.Queue = 1
+	if err := r.AddRoute(two); !errors.Is(err, control.ErrInvalid) || errors.Is(err, control.ErrConflict) {
+		r.t.Errorf("a queue of one byte: %v", err)
+	}
+	if n := len(r.route("b").Outputs); n != 1 {
+		r.t.Errorf("%d outputs after all were refused", n)
 	}
 }
 
@@ -140,4 +180,25 @@ func TestMessagesFitTheOutputs(t *testing.T) {
 	if string(got) != string(text) {
 		t.Error("other bytes came")
 	}
+}
+
+// hold-off: 0s goes back to the preferred source as soon as media comes from it: two
+// messages are no time at all.
+func TestHoldOffOfNothing(t *testing.T) {
+	r := newRig(t, `routes:
+  - name: show
+    failover-after: 100ms
+    hold-off: 0s
+    sources: [ { publish: { listener: main, stream: a } }, { publish: { listener: main, stream: b } } ]
+`)
+	b := r.publish("b")
+	sent := 0
+	r.eventually("the spare to be used", func() bool {
+		r.feed(b, 'b', sent, sent+1)
+		sent++
+		return len(r.kinds("failover")) == 1
+	})
+	a := r.publish("a")
+	r.feed(a, 'a', 0, 2)
+	r.eventually("the change", func() bool { return len(r.kinds("failover")) == 2 })
 }

@@ -93,6 +93,7 @@ func message(stream byte, i int) []byte {
 	for j := 0; j < len(b); j += 188 {
 		b[j], b[j+1], b[j+2], b[j+3] = 0x47, 0x01, stream, 0x10
 	}
+	b[1], b[2] = 0x40, 0 // a program association table: players may begin with each
 	binary.BigEndian.PutUint32(b[4:], uint32(i))
 	return b
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -18,25 +16,39 @@ import (
 // running is a route of the daemon: it is made anew when it could not start, or
 // ended although it should not.
 type running struct {
-	d      *Daemon
-	cfg    config.Route
-	byAPI  bool // a reload leaves it alone
-	cancel context.CancelFunc
-	done   chan struct{}
-	tried  chan struct{} // closed after the first try to claim its addresses
-	first  sync.Once
+	d       *Daemon
+	cfg     config.Route
+	byAPI   bool // a reload leaves it alone
+	outputs *additions
+	cancel  context.CancelFunc
+	done    chan struct{}
+	tried   chan struct{} // closed after the first try to claim its addresses
+	first   sync.Once
+	again   chan struct{} // has a token: try at once
 
 	mu    sync.Mutex
-	route *route.Route             // nil: none could be made yet
-	extra map[string]config.Output // added to route since, by id
-	why   error                    // it is not running
-	since time.Time                // of why
+	route *route.Route // nil: none could be made yet
+	why   error        // it is not running
+	since time.Time    // of why
+	told  string       // the last failure that there was an event of
 }
 
-// launch starts a route.
-func (d *Daemon) launch(cfg config.Route, byAPI bool) *running {
+// steady is how long a route must have run for its next failure to be news.
+const steady = time.Minute
+
+// launch starts a route. before, if not nil, is the one of this name that it
+// follows, and whose outputs it goes on with.
+func (d *Daemon) launch(cfg config.Route, byAPI bool, before *running) *running {
 	ctx, cancel := context.WithCancel(d.ctx)
-	r := &running{d: d, cfg: cfg, byAPI: byAPI, cancel: cancel, done: make(chan struct{}), tried: make(chan struct{})}
+	r := &running{
+		d: d, cfg: cfg, byAPI: byAPI, cancel: cancel,
+		done: make(chan struct{}), tried: make(chan struct{}), again: make(chan struct{}, 1),
+	}
+	if before != nil {
+		r.outputs = before.outputs.carry(before.cfg, cfg)
+	} else {
+		r.outputs = newAdditions()
+	}
 	go r.run(ctx)
 	return r
 }
@@ -47,83 +59,131 @@ func (r *running) stop() {
 	<-r.done
 }
 
+// hurry has a route that waits to be tried again tried now.
+func (r *running) hurry() {
+	select {
+	case r.again <- struct{}{}:
+	default:
+	}
+}
+
 func (r *running) run(ctx context.Context) {
 	defer close(r.done)
 	defer r.settle()
 	for {
-		err := r.once(ctx)
+		begun := time.Now()
+		how, err := r.once(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if err == nil {
-			err = errors.New("it has ended")
+		if how == played {
+			r.ended(err)
+			<-ctx.Done()
+			return
 		}
-		r.failed(err)
-		r.d.log.Error("route does not run, trying again", "route", r.cfg.Name, "err", err, "in", r.d.opt.Restart)
-		t := time.NewTimer(r.d.opt.Restart)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		r.failed(how, err, time.Since(begun) > steady)
+		if !r.pause(ctx, how) {
 			return
 		}
 	}
+}
+
+// outcome is how a route came to its end.
+type outcome int
+
+const (
+	broken  outcome = iota // it is tried again
+	refused                // it is tried again when somebody wants it: the peer may shut out those who guess
+	played                 // there is no more to come
+)
+
+// pause waits until the route is to be tried again; false: it is not.
+func (r *running) pause(ctx context.Context, how outcome) bool {
+	var again <-chan time.Time
+	if how != refused {
+		t := time.NewTimer(r.d.opt.Restart)
+		defer t.Stop()
+		again = t.C
+	}
+	select {
+	case <-again:
+	case <-r.again:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
 func (r *running) settle() { r.first.Do(func() { close(r.tried) }) }
 
-// bound is called when the route has its addresses.
+// bound is called when the route has its addresses, and before it begins.
 func (r *running) bound() {
 	r.mu.Lock()
 	r.why = nil
 	r.mu.Unlock()
+	if r.restore() > 0 {
+		r.d.repairSoon()
+	}
 	r.settle()
 }
 
-func (r *running) failed(err error) {
+// ended tells that all has been played.
+func (r *running) ended(err error) {
+	how := "a change of its entry, or a restart, plays it again"
+	if r.byAPI {
+		how = "remove it and add it again to play it again"
+	}
+	level, text := "info", "its source has come to its end; "+how
+	if err != nil {
+		level, text = "warn", text+"; not all went well: "+err.Error()
+	}
+	r.d.log.Info("route has ended", "route", r.cfg.Name, "err", err)
+	r.event(level, "ended", text)
+}
+
+// failed notes why the route does not run. news: it ran for long.
+func (r *running) failed(how outcome, err error, news bool) {
 	defer r.settle()
+	next := "it is tried again"
+	if how == refused {
+		next = "it is not tried again before its entry changes or the configuration is read again"
+	}
 	r.mu.Lock()
-	said := r.why != nil && r.why.Error() == err.Error()
-	if !said {
+	if r.why == nil || r.why.Error() != err.Error() {
 		r.since = time.Now()
 	}
 	r.why = err
+	said := r.told == err.Error() && !news
+	r.told = err.Error()
 	r.mu.Unlock()
+	r.d.log.Error("route does not run", "route", r.cfg.Name, "err", err, "next", next)
 	if !said {
-		r.d.event(control.Event{Level: "error", Route: r.cfg.Name, Kind: "failed", Text: err.Error()})
+		r.event("error", "failed", err.Error()+"; "+next)
 	}
+}
+
+func (r *running) event(level, kind, text string) {
+	r.d.event(control.Event{Level: level, Route: r.cfg.Name, Kind: kind, Text: text})
 }
 
 // once makes the route and runs it to its end.
-func (r *running) once(ctx context.Context) error {
-	rt, err := r.d.build(r.cfg, r.bound)
+func (r *running) once(ctx context.Context) (outcome, error) {
+	rt, err := r.d.build(r)
 	if err != nil {
-		return err
+		return broken, err
 	}
 	r.mu.Lock()
-	r.route, r.extra = rt, nil
+	r.route = rt
 	r.mu.Unlock()
-	return rt.Run(ctx)
-}
-
-// added notes an output of the route that runs; nil: it was removed.
-func (r *running) added(id string, o *config.Output) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if o == nil {
-		delete(r.extra, id)
-		return
+	err = rt.Run(ctx)
+	switch {
+	case rt.Played():
+		return played, err
+	case rt.Refused():
+		return refused, err
+	case err == nil:
+		err = errors.New("it has ended")
 	}
-	if r.extra == nil {
-		r.extra = map[string]config.Output{}
-	}
-	r.extra[id] = *o
-}
-
-func (r *running) additions() []config.Output {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Collect(maps.Values(r.extra))
+	return broken, err
 }
 
 func (r *running) current() *route.Route {
@@ -147,6 +207,7 @@ func (r *running) snapshot() route.Snapshot {
 	if rt != nil {
 		s = rt.Snapshot()
 	}
+	s.Outputs = append(s.Outputs, r.missing(s.Outputs)...)
 	if why != nil {
 		s.Source.State, s.Source.Since, s.Source.Error = route.Failed, since, why.Error()
 	}
@@ -154,9 +215,11 @@ func (r *running) snapshot() route.Snapshot {
 }
 
 // build makes a route of its configuration.
-func (d *Daemon) build(cfg config.Route, bound func()) (*route.Route, error) {
+func (d *Daemon) build(r *running) (*route.Route, error) {
+	cfg := r.cfg
 	var sources []endpoint.SourceEnd
 	var outputs []endpoint.SinkEnd
+	var ids []string
 	var err error
 	defer func() {
 		if err == nil {
@@ -180,24 +243,34 @@ func (d *Daemon) build(cfg config.Route, bound func()) (*route.Route, error) {
 		err = fmt.Errorf("route %q has no source", cfg.Name)
 		return nil, err
 	}
-	for _, o := range cfg.Outputs {
+	for i, o := range cfg.Outputs {
+		id := route.OutputID(i)
+		if r.outputs.isGone(id) {
+			continue
+		}
 		var e endpoint.SinkEnd
-		if e, err = d.output(o); err != nil {
+		if e, err = r.output(o); err != nil {
 			return nil, err
 		}
-		outputs = append(outputs, e)
+		outputs, ids = append(outputs, e), append(ids, id)
 	}
 	for _, s := range sources {
 		endpoint.FitMessages(s, outputs...)
 	}
 	return route.New(route.Config{
-		Name: cfg.Name, Source: sources[0], Spares: sources[1:], Outputs: outputs, Log: d.log, Standing: true, OnBound: bound,
-		Monitor: d.monitor(), FailoverAfter: cfg.FailoverAfter, HoldOff: cfg.HoldOff,
+		Name: cfg.Name, Source: sources[0], Spares: sources[1:], Outputs: outputs, OutputIDs: ids, Log: d.log, Standing: true, OnBound: r.bound,
+		Monitor: d.monitor(), FailoverAfter: cfg.FailoverAfter, HoldOff: holdOff(cfg),
 		Queue: cfg.Queue, MaxAge: cfg.MaxAge, SlowAfter: cfg.SlowAfter, MaxPlayers: cfg.MaxPlayers,
-		OnEvent: func(e route.Event) {
-			d.event(control.Event{Level: string(e.Level), Route: cfg.Name, Kind: e.Kind, Text: e.Text})
-		},
+		OnEvent: func(e route.Event) { r.event(string(e.Level), e.Kind, e.Text) },
 	}), nil
+}
+
+// holdOff is the route's: 0 is at once, which is not what it means to package route.
+func holdOff(cfg config.Route) time.Duration {
+	if cfg.HoldOff == 0 {
+		return 1
+	}
+	return cfg.HoldOff
 }
 
 func (d *Daemon) monitor() route.Monitor {
@@ -209,37 +282,32 @@ func (d *Daemon) monitor() route.Monitor {
 
 func (d *Daemon) source(s config.Source) (endpoint.SourceEnd, error) {
 	if s.Publish == nil {
-		return endpoint.ParseSource(s.URL)
+		e, err := endpoint.ParseSource(s.URL)
+		return e, d.inherits(e, err)
 	}
 	l := d.listener(s.Publish.Listener)
 	if l == nil {
-		return nil, noListener(s.Publish.Listener)
+		return nil, d.noListener(s.Publish.Listener)
 	}
 	return l.port.Publish(*s.Publish)
 }
 
+// inherits lets an end have the socket that was there before.
+func (d *Daemon) inherits(e endpoint.End, err error) error {
+	if i, ok := e.(endpoint.Inheritor); ok && err == nil && d.opt.Inherited != nil {
+		i.Inherit(d.opt.Inherited)
+	}
+	return err
+}
+
 func (d *Daemon) output(o config.Output) (endpoint.SinkEnd, error) {
 	if o.Play == nil {
-		return endpoint.ParseSink(o.URL)
+		e, err := endpoint.ParseSink(o.URL)
+		return e, d.inherits(e, err)
 	}
 	l := d.listener(o.Play.Listener)
 	if l == nil {
-		return nil, noListener(o.Play.Listener)
+		return nil, d.noListener(o.Play.Listener)
 	}
 	return l.port.Play(*o.Play)
-}
-
-func noListener(name string) error {
-	return fmt.Errorf("%w: there is no listener %q: add it to listeners, or name one that is there", control.ErrInvalid, name)
-}
-
-func (d *Daemon) listener(name string) *listener {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, l := range d.listeners {
-		if l.cfg.Name == name {
-			return l
-		}
-	}
-	return nil
 }

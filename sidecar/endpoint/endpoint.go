@@ -48,6 +48,9 @@ type Traits struct {
 	Listens bool
 	// Again: an end lost is opened again. Otherwise its end is the route's.
 	Again bool
+	// Last: of a source, the end of a session is the end of the media, as a file's
+	// is. It is not opened again even in a route that stands.
+	Last bool
 	// StartWait is how long a source may wait until the outputs are up;
 	// negative: as long as it takes.
 	StartWait time.Duration

@@ -3,21 +3,23 @@ package endpoint
 import (
 	"context"
 	"errors"
+	"io"
 	"net/url"
 	"os"
 	"strings"
 	"sync/atomic"
 )
 
-// fileEnd is a file: read once from its beginning, as fast as the outputs take
-// it, or created anew and written. An output that had to stop, because the disk is
+// fileEnd is a file: read once from its beginning, or with loop=1 again and again,
+// as fast as the outputs take it; or created anew and written. An output that had to stop, because the disk is
 // full, goes on behind what it has written; so does append=1 from the start.
 type fileEnd struct {
 	cutter
 	path   string
 	source bool
 	append bool
-	begun  atomic.Bool // this process has written to it
+	loop   bool
+	begun  atomic.Bool // it was opened to be written to
 }
 
 func parseFile(raw string, source bool) (*fileEnd, error) {
@@ -30,7 +32,7 @@ func parseFile(raw string, source bool) (*fileEnd, error) {
 		return nil, &URLError{Problem: "file:// needs a path, as in file:///var/media/a.ts"}
 	}
 	e := &fileEnd{path: path, source: source}
-	opts, err := options(query, "append")
+	opts, err := options(query, "append", "loop")
 	if err != nil {
 		return nil, &URLError{Problem: err.Error() + " (a ? in a file name must be written %3F)"}
 	}
@@ -38,18 +40,35 @@ func parseFile(raw string, source bool) (*fileEnd, error) {
 		if source {
 			return nil, &URLError{Problem: `option "append" is for outputs: a file is read from its beginning`}
 		}
-		if e.append, err = parseBool("append", v); err != nil {
-			return nil, err
-		}
+		e.append, err = parseBool("append", v)
 	}
-	return e, nil
+	if v, ok := opts["loop"]; ok && err == nil {
+		if !source {
+			return nil, &URLError{Problem: `option "loop" is for sources: a file is written once`}
+		}
+		e.loop, err = parseBool("loop", v)
+	}
+	return e, err
 }
+
+// Begun reports whether the file was opened to be written to.
+func (e *fileEnd) Begun() bool { return e.begun.Load() }
+
+// Resume has the end go on behind what is in the file, as it does after an error:
+// another end has begun it for the same output.
+func (e *fileEnd) Resume() { e.begun.Store(true) }
+
+// Path is the file's name.
+func (e *fileEnd) Path() string { return e.path }
 
 // URL implements End.
 func (e *fileEnd) URL() string {
 	u := "file://" + e.path
-	if e.append {
+	switch {
+	case e.append:
 		u += "?append=1"
+	case e.loop:
+		u += "?loop=1"
 	}
 	return u
 }
@@ -57,7 +76,7 @@ func (e *fileEnd) URL() string {
 // Traits implements End. A file that is written is opened again after an error:
 // there may be room again.
 func (e *fileEnd) Traits() Traits {
-	return Traits{Again: !e.source, StartWait: -1, Patience: -1}
+	return Traits{Again: !e.source, Last: e.source, StartWait: -1, Patience: -1}
 }
 
 // Close implements End.
@@ -69,7 +88,34 @@ func (e *fileEnd) OpenSource(context.Context) (Source, error) {
 	if err != nil {
 		return nil, fileError("read", e.path, err)
 	}
+	if e.loop {
+		return e.cut(&loopReader{File: f}), nil
+	}
 	return e.cut(f), nil
+}
+
+// loopReader is a file without an end. One that holds nothing, or cannot be read
+// from its beginning again, as a pipe cannot, ends.
+type loopReader struct {
+	*os.File
+	got bool // something has come since the beginning
+}
+
+func (r *loopReader) Read(b []byte) (int, error) {
+	for {
+		n, err := r.File.Read(b)
+		if n > 0 {
+			r.got = true
+			return n, nil
+		}
+		if !errors.Is(err, io.EOF) || !r.got {
+			return n, err
+		}
+		r.got = false
+		if _, failed := r.Seek(0, io.SeekStart); failed != nil {
+			return 0, err
+		}
+	}
 }
 
 // OpenSink implements SinkEnd.

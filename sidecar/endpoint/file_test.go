@@ -3,6 +3,7 @@ package endpoint
 import (
 	"bytes"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,5 +75,53 @@ func TestFileErrorsNameTheFile(t *testing.T) {
 	_, err := mustSource(t, "file://"+dir+"/none").OpenSource(t.Context())
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "read file "+dir+"/none") {
 		t.Errorf("a source: %v", err)
+	}
+}
+
+func TestFileThatLoops(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.ts")
+	one := media(10)
+	if err := os.WriteFile(path, one, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	e := mustSource(t, "file://"+path+"?loop=1")
+	src, err := e.OpenSource(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	msgs := make([][]byte, 3)
+	for len(got) < 5*len(one) {
+		n, err := src.ReadBatch(msgs)
+		if err != nil {
+			t.Fatalf("after %d bytes: %v", len(got), err)
+		}
+		got = append(got, bytes.Join(msgs[:n], nil)...)
+	}
+	if want := bytes.Repeat(one, 7); !bytes.HasPrefix(want, got) {
+		t.Error("what came is not the file again and again")
+	}
+	src.Close()
+
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if src, err = e.OpenSource(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	if n, err := src.ReadBatch(msgs); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("an empty one: %d, %v", n, err)
+	}
+}
+
+func TestWhatEndsForGood(t *testing.T) {
+	for raw, want := range map[string]bool{
+		"file:///a": true, "file:///a?loop=1": true, "http://h/#reconnect=0": true, "srt://h:1?reconnect=0": true,
+		"http://h/": false, "srt://h:1": false, "tcp://h:1?listen=0": false, "unix:/a": false, "udp://h:1": false,
+	} {
+		if got := mustSource(t, raw).Traits().Last; got != want {
+			t.Errorf("%s: %v, want %v", raw, got, want)
+		}
 	}
 }

@@ -125,7 +125,7 @@ func (e *httpEnd) URL() string {
 // nobody; one that is fetched once is a stream that may be a file.
 func (e *httpEnd) Traits() Traits {
 	if e.source && !e.again {
-		return Traits{StartWait: pipeWait, Patience: pipePatience}
+		return Traits{Last: true, StartWait: pipeWait, Patience: pipePatience}
 	}
 	return Traits{Again: e.again}
 }

@@ -39,16 +39,16 @@ const (
 
 func newLobby() *lobby { return &lobby{wake: make(chan struct{}, 1)} }
 
-// serve takes connections until the listener is closed.
+// serve takes connections until the listener is closed. Those who are in stay.
 func (l *lobby) serve(ln net.Listener) {
 	for {
 		c, err := ln.Accept()
 		if err == nil {
+			stayAlive(c)
 			l.enter(&guest{Conn: c, lobby: l})
 			continue
 		}
 		if errors.Is(err, net.ErrClosed) {
-			l.close(err)
 			return
 		}
 		time.Sleep(100 * time.Millisecond) // no more descriptors, or the peer has left

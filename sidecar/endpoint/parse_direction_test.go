@@ -25,6 +25,8 @@ func TestParseRefusesWhatWouldBeIgnored(t *testing.T) {
 		{"udp://239.0.0.1:1?loop=maybe", false, "truth value"},
 		{"file:///a?append=1", true, "for outputs"},
 		{"file:///a?append=2", false, "truth value"},
+		{"file:///a?loop=1", false, "for sources"},
+		{"file:///a?loop=x", true, "truth value"},
 		{"file:///what?.ts", true, "%3F"},
 		{"http://", true, "needs a host"},
 		{"http://u:secret@h:port/", true, "needs a host"},
@@ -53,8 +55,9 @@ func TestCutByKindOfOutput(t *testing.T) {
 		"srt://h:1": true, "udp://h:1": true, "tcp://h:1": true, "unix:/a": true, "http://h/": true,
 		"file:///a": false, "-": false,
 	} {
-		if got := Cut(mustSink(t, raw)) != nil; got != want {
-			t.Errorf("%s: %v, want %v", raw, got, want)
+		e := mustSink(t, raw)
+		if cut, begin := Cut(e) != nil, Begin(e) != nil; cut != want || begin != want {
+			t.Errorf("%s: cut %v, begin %v, want %v", raw, cut, begin, want)
 		}
 	}
 }

@@ -106,3 +106,17 @@ func TestShortLatencyDrawsAWarning(t *testing.T) {
 		t.Errorf("warnings: %q", w)
 	}
 }
+
+func TestFlightRecorder(t *testing.T) {
+	for raw, want := range map[string]int{
+		"srt://h:1": TraceRecords, "srt://h:1?latency=9&tracerecords=0": 0, "srt://h:1?tracerecords=512&reconnect=0": 512,
+	} {
+		e, err := ParseSRT(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := e.recording().Config.TraceRecords; got != want {
+			t.Errorf("%s: %d records, want %d", raw, got, want)
+		}
+	}
+}

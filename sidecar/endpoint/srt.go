@@ -15,7 +15,8 @@ import (
 // the route's end) and listen_timeout (how long a listener waits for a caller
 // each time; default: for ever).
 type SRT struct {
-	target        *srtcore.Target
+	target        *srtcore.Target // as the URL has it
+	records       int             // of the flight recorder
 	again         bool
 	listenTimeout time.Duration
 
@@ -40,6 +41,9 @@ func ParseSRT(raw string) (*SRT, error) {
 		return nil, err
 	}
 	e := &SRT{target: t, again: true}
+	recording := *t
+	Record(&recording, rest)
+	e.records = recording.Config.TraceRecords
 	return e, e.setOwn(own)
 }
 
@@ -86,18 +90,27 @@ func (e *SRT) PayloadSize() int {
 func (e *SRT) Warnings() []string { return e.target.Warnings }
 
 // Traits implements End.
-func (e *SRT) Traits() Traits { return Traits{Listens: e.Listens(), Again: e.again} }
+func (e *SRT) Traits() Traits {
+	return Traits{Listens: e.Listens(), Again: e.again, Last: !e.again}
+}
 
 // TraceRecords is how many records the flight recorder of a connection keeps if
 // its URL says nothing else: 128 KiB, as far as there is something to record.
 const TraceRecords = 4096
 
-// recording is the target with a flight recorder.
-func (e *SRT) recording() *srtcore.Target {
-	t := *e.target
-	if t.Config.TraceRecords == 0 {
+// Record gives a target a flight recorder, unless raw, its URL, says something about
+// it: tracerecords=0 is none.
+func Record(t *srtcore.Target, raw string) {
+	_, query := splitQuery(raw)
+	if _, said := extract(query, "tracerecords"); len(said) == 0 {
 		t.Config.TraceRecords = TraceRecords
 	}
+}
+
+// recording is the target with its flight recorder.
+func (e *SRT) recording() *srtcore.Target {
+	t := *e.target
+	t.Config.TraceRecords = e.records
 	return &t
 }
 

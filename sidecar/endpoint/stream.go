@@ -22,9 +22,12 @@ type streamEnd struct {
 	listen        bool
 	source        bool
 
+	inherited func(network, addr string) net.Listener // may be nil
+
 	mu    sync.Mutex
 	ln    net.Listener
 	lobby *lobby // of a listening source
+	given bool   // the listening socket is another process's now
 }
 
 func parseStream(raw string, source bool) (*streamEnd, error) {
@@ -93,11 +96,7 @@ func (e *streamEnd) Listen(ctx context.Context) error {
 	if e.ln != nil || !e.listen {
 		return nil
 	}
-	if e.network == "unix" {
-		removeStale(e.addr)
-	}
-	lc := net.ListenConfig{KeepAliveConfig: keepAlive}
-	ln, err := lc.Listen(ctx, e.network, e.addr)
+	ln, err := e.bind(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,6 +106,27 @@ func (e *streamEnd) Listen(ctx context.Context) error {
 		go e.lobby.serve(ln)
 	}
 	return nil
+}
+
+// bind takes the socket that was there before this process, or makes one.
+func (e *streamEnd) bind(ctx context.Context) (net.Listener, error) {
+	if e.inherited != nil {
+		if ln := e.inherited(e.network, e.addr); ln != nil {
+			return ln, nil
+		}
+	}
+	if e.network == "unix" {
+		removeStale(e.addr)
+	}
+	var lc net.ListenConfig
+	return lc.Listen(ctx, e.network, e.addr)
+}
+
+// stayAlive sets it where the listener that accepted c may not be of our making.
+func stayAlive(c net.Conn) {
+	if t, ok := c.(*net.TCPConn); ok {
+		_ = t.SetKeepAliveConfig(keepAlive) // at worst a dead host is found later
+	}
 }
 
 // keepAlive finds out in some ten seconds that a host has died.
@@ -133,6 +153,9 @@ func removeStale(path string) {
 func (e *streamEnd) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.lobby != nil {
+		e.lobby.close(net.ErrClosed)
+	}
 	if e.ln == nil {
 		return nil
 	}
@@ -149,7 +172,21 @@ func (e *streamEnd) accept(ctx context.Context) (net.Conn, error) {
 	if err := e.Listen(ctx); err != nil {
 		return nil, err
 	}
-	ln := e.ln.(interface{ SetDeadline(time.Time) error })
+	c, err := acceptUntil(ctx, e.ln)
+	if err != nil && ctx.Err() == nil && e.isGiven() {
+		<-ctx.Done() // who calls now, calls the process that has the socket
+	}
+	switch {
+	case err == nil:
+		stayAlive(c)
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	}
+	return c, err
+}
+
+func acceptUntil(ctx context.Context, listener net.Listener) (net.Conn, error) {
+	ln := listener.(interface{ SetDeadline(time.Time) error })
 	if err := ln.SetDeadline(time.Time{}); err != nil {
 		return nil, err
 	}
@@ -158,12 +195,9 @@ func (e *streamEnd) accept(ctx context.Context) (net.Conn, error) {
 		defer close(over)
 		_ = ln.SetDeadline(time.Unix(1, 0))
 	})
-	c, err := e.ln.Accept()
+	c, err := listener.Accept()
 	if !stop() {
 		<-over
-	}
-	if err != nil && ctx.Err() != nil {
-		return nil, ctx.Err()
 	}
 	return c, err
 }

@@ -12,17 +12,19 @@ type Options struct {
 	// Cut reports whether a message is one that a decoder can begin with. After a
 	// loss such a reader goes on with one. nil: with any.
 	Cut func(msg []byte) bool
-	// AtCut has a reader that joins in the middle begin with one, too.
-	AtCut bool
-	// Within and WithinBytes bound the wait for one; then it goes on anyway. 0: one
-	// second, of the messages' own time, and Limit.
+	// Begin is where in a message a decoder can begin that knows nothing yet; -1: not
+	// in this one. A reader that joins in the middle gets nothing before that. nil:
+	// it begins with any.
+	Begin func(msg []byte) int
+	// Within and WithinBytes bound either wait; then it goes on anyway. 0: one second,
+	// of the messages' own time, and Limit.
 	Within      time.Duration
 	WithinBytes int
 }
 
 const within = time.Second
 
-// gap is what a reader misses, as long as it waits for a cut point.
+// gap is what a reader misses, as long as it waits for a message to go on with.
 type gap struct {
 	open  bool
 	join  bool      // it lies in front of the first message: nothing was lost
@@ -41,7 +43,7 @@ func (h *Hub) JoinWith(o Options) *Reader {
 	r := &Reader{hub: h, opt: o, ready: make(chan struct{}, 1)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if o.AtCut && o.Cut != nil && h.stats.Messages > 0 {
+	if o.Begin != nil && h.stats.Messages > 0 {
 		r.gap = gap{open: true, join: true}
 	}
 	h.readers = append(h.readers, r)
@@ -63,16 +65,42 @@ func (r *Reader) seek() {
 	}
 }
 
+// enter gives a gap's reader what it gets of p: all of it, what is behind the place
+// where it can begin, or nothing, and p is released then.
+func (r *Reader) enter(p *Payload) *Payload {
+	at := 0
+	if r.gap.join {
+		at = r.opt.Begin(p.b)
+	}
+	if !r.closes(p) {
+		r.miss(p)
+		return nil
+	}
+	if at <= 0 {
+		return p
+	}
+	part := newPayload(p.b[at:], p.at)
+	p.Release()
+	return part
+}
+
 // closes reports whether the reader goes on with p.
 func (r *Reader) closes(p *Payload) bool {
 	if r.gap.since.IsZero() {
 		r.gap.since = p.at
 	}
-	if !r.opt.Cut(p.b) && p.at.Sub(r.gap.since) < r.opt.Within && r.gap.bytes+len(p.b) <= r.opt.WithinBytes {
+	if !r.canGoOn(p.b) && p.at.Sub(r.gap.since) < r.opt.Within && r.gap.bytes+len(p.b) <= r.opt.WithinBytes {
 		return false
 	}
 	r.gap = gap{}
 	return true
+}
+
+func (r *Reader) canGoOn(msg []byte) bool {
+	if r.gap.join {
+		return r.opt.Begin(msg) >= 0
+	}
+	return r.opt.Cut(msg)
 }
 
 // miss counts and releases a message inside the gap.
@@ -84,14 +112,6 @@ func (r *Reader) miss(p *Payload) {
 		return
 	}
 	r.drop(p)
-}
-
-// Slow reports whether the reader has been over its limit for at least this long:
-// since then it lost messages and never caught up.
-func (r *Reader) Slow(now time.Time, after time.Duration) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return !r.stats.OverSince.IsZero() && now.Sub(r.stats.OverSince) >= after
 }
 
 // over notes that the queue had no room for a message of this time.

@@ -1,7 +1,8 @@
 // Package hub hands one payload to many readers. The source publishes and
 // never waits; each reader has its own bounded queue, loses its own oldest
 // payloads when it is slow, and disturbs nobody when it leaves. What is dropped is
-// whole messages; where it may go on after that, the reader says (Options.Cut).
+// whole messages; where it may go on after that, the reader says (Options.Cut),
+// as it does where it may begin (Options.Begin).
 //
 // Lives here: Hub, Reader, Payload. May import: sync, context, time.
 // Never: srtcore, endpoint, mpegts, net, reading a clock, a goroutine.

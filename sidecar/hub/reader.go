@@ -40,7 +40,7 @@ type ReaderStats struct {
 	DroppedBytes uint64 `json:"droppedBytes"`
 	Queued       int    `json:"queued"`
 	QueuedBytes  int    `json:"queuedBytes"`
-	// Skipped came before the cut point that a reader joined at.
+	// Skipped came before the message that a reader which joined began with.
 	Skipped uint64 `json:"skipped,omitempty"`
 	// OverSince is since when the reader has been over its limit; absent: it is
 	// not.
@@ -75,9 +75,10 @@ func (r *Reader) push(p *Payload) {
 	if r.n > 0 && r.bytes+len(p.b) > r.opt.Limit {
 		r.makeRoom(p)
 	}
-	if r.gap.open && !r.closes(p) {
-		r.miss(p)
-		return
+	if r.gap.open {
+		if p = r.enter(p); p == nil {
+			return
+		}
 	}
 	if r.n == len(r.ring) {
 		r.grow()

@@ -16,6 +16,22 @@ func CutPoint(msg []byte) bool {
 	return false
 }
 
+// Begin is where in this message a decoder can begin that knows nothing of the
+// stream: at the first packet that starts a program association table; -1: nowhere.
+// Of what is not a transport stream every message can be begun with.
+func Begin(msg []byte) int {
+	if !LooksLikeTS(msg) {
+		return 0
+	}
+	for at := 0; at < len(msg); at += PacketSize {
+		h := headOf(msg[at:])
+		if h.pid() == pidPAT && h.unitStart() && h.hasPayload() && !h.transportError() {
+			return at
+		}
+	}
+	return -1
+}
+
 func begins(p []byte, h head) bool {
 	if h.pid() == pidPAT {
 		return h.hasPayload()

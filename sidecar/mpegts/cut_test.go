@@ -63,3 +63,28 @@ func BenchmarkCutPoint(b *testing.B) {
 		}
 	})
 }
+
+func TestBegin(t *testing.T) {
+	table := packet(0, 0, true, nil, []byte{0})
+	damaged := packet(0, 0, true, nil, []byte{0})
+	damaged[1] |= 0x80
+	plain := packet(0x100, 0, false, nil, []byte{1})
+	key := packet(0x100, 0, true, []byte{flagRandomAccess}, []byte{0, 0, 1, 0xe0, 0, 0})
+	for _, c := range []struct {
+		name string
+		msg  []byte
+		want int
+	}{
+		{"a table", table, 0},
+		{"two tables behind others", join(plain, plain, table, plain, table), 2 * PacketSize},
+		{"the rest of a table", packet(0, 0, false, nil, []byte{0}), -1},
+		{"a damaged table", damaged, -1},
+		{"a key frame, of a stream that nobody knows yet", key, -1},
+		{"no transport stream", []byte("anything"), 0},
+		{"nothing", nil, 0},
+	} {
+		if got := Begin(c.msg); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}

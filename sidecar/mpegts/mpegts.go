@@ -4,7 +4,7 @@
 // receivers expect whole 188-byte transport stream packets, seven to a message.
 //
 // Lives here: Aligner, the search for the sync byte and the cut points between
-// messages; CutPoint, where a decoder can begin; Health, what is wrong with a
+// messages; CutPoint and Begin, where a decoder can go on or begin; Health, what is wrong with a
 // stream, its tables read by go-astits.
 // May import: bytes, sync, go-astits; time, for times that are handed in.
 // Never: net, reading a clock, a goroutine.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -29,6 +30,7 @@ const (
 type end struct {
 	face   endpoint.End
 	traits endpoint.Traits
+	played atomic.Bool // a source that has come to its end for good
 
 	mu       sync.Mutex
 	state    State

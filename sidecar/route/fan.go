@@ -3,8 +3,8 @@ package route
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -16,33 +16,39 @@ type fan struct {
 	r *Route
 
 	mu      sync.Mutex
-	outputs []*output // never written to, only replaced
-	serial  int
+	outputs []*output       // never written to, only replaced
 	playing int             // callers of listening outputs
 	ctx     context.Context // of Run; nil before
 	starve  func()          // stops the source: nobody is left to read for
 	ended   bool            // no more outputs are added
 	live    int             // running
 	done    chan struct{}   // closed when none is, after the end
+	came    chan struct{}   // has a token when an output was added
 }
 
-func (f *fan) init(r *Route) { f.r, f.done = r, make(chan struct{}) }
+func (f *fan) init(r *Route) { f.r, f.done, f.came = r, make(chan struct{}), make(chan struct{}, 1) }
 
-// add appends an output that runs when the route does; nil: the route has ended.
-func (f *fan) add(e endpoint.SinkEnd) *output {
+// add appends an output that runs when the route does.
+func (f *fan) add(id string, e endpoint.SinkEnd) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.ended {
-		return nil
+	switch {
+	case f.ended:
+		return ErrEnded
+	case slices.ContainsFunc(f.outputs, func(o *output) bool { return o.id == id }):
+		return fmt.Errorf("output %q: %w", id, ErrExists)
 	}
-	f.serial++
 	o := newOutput(f.r, e)
-	o.id = "o" + strconv.Itoa(f.serial)
+	o.id = id
 	f.outputs = append(slices.Clip(f.outputs), o)
 	if f.ctx != nil {
 		f.start(o)
 	}
-	return o
+	select {
+	case f.came <- struct{}{}:
+	default:
+	}
+	return nil
 }
 
 // run starts the outputs. starve is called when the last one has failed, unless
@@ -127,19 +133,27 @@ func (f *fan) leave() {
 	f.playing--
 }
 
-// AddOutput adds an output to a running route and returns its id. An address
-// that is taken is an error, and nothing was added.
-func (r *Route) AddOutput(e endpoint.SinkEnd) (string, error) {
+// What AddOutput fails with, besides an address that cannot be had.
+var (
+	ErrEnded  = errors.New("the route has ended")
+	ErrExists = errors.New("there is one with this id")
+)
+
+// AddOutput adds an output under an id that no other one has. An address that is
+// taken is an error, and nothing was added. e stays the caller's with any error.
+func (r *Route) AddOutput(id string, e endpoint.SinkEnd) error {
 	if r.ended() {
-		return "", errOver
+		return ErrEnded
 	}
 	if err := r.claim(context.Background(), e); err != nil {
-		return "", err
+		return err
 	}
-	if o := r.fan.add(e); o != nil {
-		return o.id, nil
-	}
-	return "", errOver
+	return r.fan.add(id, e)
+}
+
+// HasOutput reports whether there is an output with this id.
+func (r *Route) HasOutput(id string) bool {
+	return slices.ContainsFunc(r.fan.list(), func(o *output) bool { return o.id == id })
 }
 
 // RemoveOutput ends one output and leaves the others alone; false: there is none
@@ -164,5 +178,3 @@ func (o *output) drop() {
 	}
 	o.face.Close()
 }
-
-var errOver = errors.New("the route has ended")

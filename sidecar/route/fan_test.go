@@ -46,7 +46,6 @@ func TestOutputsComeAndGoUnderLoad(t *testing.T) {
 			}
 		}
 	}()
-	seen := map[string]bool{}
 	for i := range 60 {
 		e := newFakeSink(live)
 		if i%2 == 1 {
@@ -54,11 +53,13 @@ func TestOutputsComeAndGoUnderLoad(t *testing.T) {
 			e.answers <- nil
 		}
 		e.answers <- nil
-		id, err := r.AddOutput(e)
-		if err != nil || seen[id] {
+		id := fmt.Sprint("a", i)
+		if err := r.AddOutput(id, e); err != nil {
 			t.Fatalf("output %q: %v", id, err)
 		}
-		seen[id] = true
+		if err := r.AddOutput(id, newFakeSink(live)); !errors.Is(err, ErrExists) {
+			t.Fatalf("another %q: %v", id, err)
+		}
 		if i%3 > 0 {
 			waitFor(t, func() bool { e.mu.Lock(); defer e.mu.Unlock(); return len(e.got) > 0 && e.got[0].text != "" })
 		}
@@ -114,8 +115,8 @@ func TestAnOutputThatCannotListenIsNotAdded(t *testing.T) {
 	src, out := newFakeSource(live), upSink()
 	in := feed(src)
 	r := start(t, Config{Source: src, Outputs: outputs(out)})
-	if id, err := r.AddOutput(bindFails{newFakeSink(listen)}); !errors.Is(err, errTaken) || !strings.Contains(err.Error(), "fake sink") {
-		t.Errorf("%q, %v", id, err)
+	if err := r.AddOutput("a", bindFails{newFakeSink(listen)}); !errors.Is(err, errTaken) || !strings.Contains(err.Error(), "fake sink") {
+		t.Error(err)
 	}
 	in <- "1"
 	out.wait(t, 0, "1")
@@ -131,7 +132,7 @@ func TestARouteThatHasEndedTakesNoOutputs(t *testing.T) {
 	if err := r.result(t); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.AddOutput(upSink()); !errors.Is(err, errOver) {
+	if err := r.AddOutput("a", upSink()); !errors.Is(err, ErrEnded) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -145,11 +146,10 @@ func TestOutputsThatAreAddedAtTheEnd(t *testing.T) {
 		in := feed(src)
 		r := start(t, Config{Source: src, Outputs: outputs(out), Stop: time.Millisecond})
 		var wg sync.WaitGroup
-		for range 4 {
+		for _, id := range []string{"a", "b", "c", "d"} {
 			wg.Go(func() {
 				for {
-					id, err := r.AddOutput(upSink())
-					if err != nil {
+					if r.AddOutput(id, upSink()) != nil {
 						return
 					}
 					r.RemoveOutput(id)
@@ -174,7 +174,7 @@ func TestAStandingRouteOutlivesItsOutputs(t *testing.T) {
 	r := start(t, Config{Source: src, Outputs: outputs(bad), Standing: true, OnEvent: told.add})
 	waitFor(t, func() bool { return len(told.of("failed")) == 1 })
 	good := upSink()
-	if _, err := r.AddOutput(good); err != nil {
+	if err := r.AddOutput("a", good); err != nil {
 		t.Fatal(err)
 	}
 	in <- "1"

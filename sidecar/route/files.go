@@ -9,6 +9,9 @@ type filer interface {
 }
 
 func (r *Route) filers() (all []filer) {
+	if r.closed.Load() {
+		return nil
+	}
 	ends := append([]*end{}, r.sources...)
 	for _, o := range r.fan.list() {
 		ends = append(ends, o.end)

@@ -42,9 +42,9 @@ func newOutput(r *Route, e endpoint.SinkEnd) *output {
 	return o
 }
 
-// join returns a queue, which goes on after a loss as the end wants it.
+// join returns a queue, which begins, and goes on after a loss, as the end wants it.
 func (o *output) join() *hub.Reader {
-	return o.r.hub.JoinWith(hub.Options{Limit: o.r.cfg.Queue, Room: o.room, Cut: endpoint.Cut(o.sink)})
+	return o.r.hub.JoinWith(hub.Options{Limit: o.r.cfg.Queue, Room: o.room, Cut: endpoint.Cut(o.sink), Begin: endpoint.Begin(o.sink)})
 }
 
 func (o *output) markSeen() { o.once.Do(func() { close(o.seen) }) }

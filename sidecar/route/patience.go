@@ -14,9 +14,25 @@ const patientBatch = 8
 // bePatient holds a source up that can be held up, while an output that is up
 // has no room for a message of n bytes.
 func (r *Route) bePatient(ctx context.Context, n int) {
-	if p := r.traits().Patience; p != 0 {
-		for _, o := range r.fan.list() {
-			o.waitRoom(ctx, n, p)
+	p := r.traits().Patience
+	if p == 0 {
+		return
+	}
+	if p < 0 && r.cfg.Standing {
+		r.untilOutput(ctx)
+	}
+	for _, o := range r.fan.list() {
+		o.waitRoom(ctx, n, p)
+	}
+}
+
+// untilOutput holds a file up that nobody would hear: outputs can be added yet.
+func (r *Route) untilOutput(ctx context.Context) {
+	for len(r.fan.list()) == 0 {
+		select {
+		case <-r.fan.came:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -100,6 +116,7 @@ func (o *output) queueStats() hub.ReaderStats {
 func plus(a, b hub.ReaderStats) hub.ReaderStats {
 	a.Read += b.Read
 	a.Dropped += b.Dropped
+	a.Skipped += b.Skipped
 	a.DroppedBytes += b.DroppedBytes
 	a.Queued += b.Queued
 	a.QueuedBytes += b.QueuedBytes

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -31,10 +33,13 @@ type Config struct {
 	// are read all the time; the media of one goes on.
 	Spares  []endpoint.SourceEnd
 	Outputs []endpoint.SinkEnd
-	Log     *slog.Logger
-	Dynamic bool // made by a request
+	// OutputIDs are the ids of Outputs; nil: OutputID's.
+	OutputIDs []string
+	Log       *slog.Logger
+	Dynamic   bool // made by a request
 	// Standing: the route goes on though all its outputs have failed or it has
-	// none yet.
+	// none yet, and though a stream that it has called has ended: that is called
+	// again.
 	Standing bool
 	// OnEvent, if set, is told what an operator wants to know. It must not block.
 	OnEvent func(Event)
@@ -105,6 +110,7 @@ type Route struct {
 	fan     fan // the outputs
 	started time.Time
 	ending  chan struct{} // closed when the source has ended for good
+	closed  atomic.Bool   // the ends are
 	stop    context.CancelFunc
 	stopped context.Context // of Stop
 }
@@ -120,11 +126,18 @@ func New(cfg Config) *Route {
 	r.source = r.sources[0]
 	r.choice.init(r)
 	r.fan.init(r)
-	for _, e := range cfg.Outputs {
-		r.fan.add(e)
+	for i, e := range cfg.Outputs {
+		id := OutputID(i)
+		if cfg.OutputIDs != nil {
+			id = cfg.OutputIDs[i]
+		}
+		_ = r.fan.add(id, e) // the route has not ended
 	}
 	return r
 }
+
+// OutputID is the id of number i of Config.Outputs.
+func OutputID(i int) string { return "o" + strconv.Itoa(i+1) }
 
 // Stop ends the route as the end of Run's context would.
 func (r *Route) Stop() { r.stop() }
@@ -138,6 +151,7 @@ func (r *Route) Run(ctx context.Context) error {
 	defer context.AfterFunc(r.stopped, cancel)()
 	defer r.closeEnds()
 	if err := r.bind(ctx); err != nil {
+		r.fan.end() // whoever adds an output hears that nobody would run it
 		return err
 	}
 	if r.cfg.OnBound != nil {
@@ -208,6 +222,7 @@ func (r *Route) claim(ctx context.Context, e endpoint.End) error {
 }
 
 func (r *Route) closeEnds() {
+	r.closed.Store(true)
 	for _, s := range r.sources {
 		s.face.Close()
 	}

@@ -343,3 +343,51 @@ func TestPatientSourceWaitsForRoom(t *testing.T) {
 	}
 	out.wait(t, 0, all)
 }
+
+// A standing route calls a stream again that has ended, and reads no file twice.
+func TestStandingRouteCallsAStreamAgain(t *testing.T) {
+	src, out := newFakeSource(endpoint.Traits{StartWait: time.Second}), upSink()
+	src.openErr <- errors.New("not there yet")
+	close(feed(src, "1"))
+	close(feed(src, "2"))
+	r := start(t, Config{Source: src, Outputs: outputs(out), Standing: true})
+	out.wait(t, 0, "12")
+	r.stop()
+	if err := r.result(t); err != nil || r.Played() {
+		t.Errorf("%v, played %v", err, r.Played())
+	}
+}
+
+func TestStandingRouteReadsAFileOnce(t *testing.T) {
+	file := endpoint.Traits{Last: true, StartWait: -1, Patience: -1}
+	src, out := newFakeSource(file), upSink()
+	close(feed(src, "1"))
+	close(feed(src, "2"))
+	r := start(t, Config{Source: src, Outputs: outputs(out), Standing: true})
+	if err := r.result(t); err != nil || !r.Played() {
+		t.Errorf("%v, played %v", err, r.Played())
+	}
+	out.wait(t, 0, "1")
+
+	src = newFakeSource(file)
+	src.openErr <- errors.New("no such file")
+	r = start(t, Config{Source: src, Standing: true})
+	if err := r.result(t); err == nil || r.Played() {
+		t.Errorf("one that could not be opened: %v, played %v", err, r.Played())
+	}
+}
+
+// A file in a standing route is not read before there is somebody to hear it.
+func TestStandingRouteKeepsAFileForItsFirstOutput(t *testing.T) {
+	src, out := newFakeSource(endpoint.Traits{Last: true, StartWait: -1, Patience: -1}), upSink()
+	all := feedAll(src, 100)
+	r := start(t, Config{Source: src, Standing: true})
+	waitFor(t, func() bool { return r.Snapshot().Source.State == Up })
+	if err := r.AddOutput("a", out); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.result(t); err != nil {
+		t.Fatal(err)
+	}
+	out.wait(t, 0, all)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
@@ -70,7 +71,7 @@ func (r *Route) runSource(ctx context.Context, i int) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if !e.traits.Again {
+		if !r.opensAgain(e) {
 			return r.sourceEnded(e, err)
 		}
 		bo.after(time.Since(begun))
@@ -94,7 +95,7 @@ func (r *Route) openSource(ctx context.Context, e *end) (endpoint.Source, error)
 }
 
 func (r *Route) sourceFailed(ctx context.Context, e *end, bo *backOff, err error) error {
-	if !e.traits.Again {
+	if !r.opensAgain(e) {
 		e.failed(err, Failed)
 		return fmt.Errorf("%s: %w", e.face.URL(), err)
 	}
@@ -108,7 +109,31 @@ func (r *Route) sourceFailed(ctx context.Context, e *end, bo *backOff, err error
 	return err
 }
 
+// opensAgain reports whether a source that was lost, or not there, is opened again.
+func (r *Route) opensAgain(e *end) bool {
+	return e.traits.Again || r.cfg.Standing && !e.traits.Last
+}
+
+// Played reports whether each source has come to its end, after which it is not
+// opened again. One that could not be opened has not.
+func (r *Route) Played() bool {
+	return !slices.ContainsFunc(r.sources, func(e *end) bool { return !e.played.Load() })
+}
+
+// Refused reports whether the route has ended because its source was refused, and
+// would be again: for its credentials, mostly.
+func (r *Route) Refused() bool {
+	r.source.mu.Lock()
+	defer r.source.mu.Unlock()
+	if r.source.state != Failed || r.source.lastErr == nil {
+		return false
+	}
+	f := endpoint.Judge(r.source.lastErr)
+	return f.Kind == endpoint.Refused && f.Final
+}
+
 func (r *Route) sourceEnded(e *end, err error) error {
+	e.played.Store(true)
 	if err == nil {
 		e.setState(Done)
 		return nil

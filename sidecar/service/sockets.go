@@ -96,6 +96,18 @@ func (s *Sockets) Listen(addr string) (net.Listener, error) {
 	return ln, nil
 }
 
+// Take returns the inherited listener of an address, nil if there is none: for ends
+// that listen for themselves. Its holder removes a unix socket's name.
+func (s *Sockets) Take(network, at string) net.Listener {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ln := s.inherited(network, at)
+	if u, ok := ln.(*net.UnixListener); ok {
+		u.SetUnlinkOnClose(true)
+	}
+	return ln
+}
+
 func split(addr string) (network, at string) {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		return "unix", path

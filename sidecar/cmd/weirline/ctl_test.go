@@ -47,13 +47,13 @@ func TestCtlAndTop(t *testing.T) {
 		t.Errorf("kick: %v", err)
 	}
 	spec := filepath.Join(t.TempDir(), "r.json")
-	if err := os.WriteFile(spec, []byte(`{"name":"a/b","sources":[{"url":"srt://:9300?mode=listener"}]}`), 0o600); err != nil {
+	if err := os.WriteFile(spec, []byte(`{"name":"a.b","sources":[{"url":"srt://:9300?mode=listener"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := weirlineOut(t, on("ctl", "add-route", spec)...); err != nil || !strings.Contains(out, "9300") {
 		t.Errorf("add-route: %v %s", err, out)
 	}
-	if _, err := weirlineOut(t, on("ctl", "remove-route", "a/b")...); err != nil || len(d.Routes()) != 3 {
+	if _, err := weirlineOut(t, on("ctl", "remove-route", "a.b")...); err != nil || len(d.Routes()) != 3 {
 		t.Errorf("remove-route: %v, %d routes", err, len(d.Routes()))
 	}
 	if out, err := weirlineOut(t, on("top")...); err != nil || !strings.Contains(out, "u=viewer2") {

@@ -31,6 +31,7 @@ type server struct {
 	surface *control.Server
 
 	retire chan struct{} // closed when the next process takes over
+	handed chan struct{} // closed when it has been told to begin
 }
 
 func serve(cmd *cobra.Command, o *serveFlags) error {
@@ -44,7 +45,7 @@ func serve(cmd *cobra.Command, o *serveFlags) error {
 	}
 	ctx, cancel := untilSignal(cmd.Context(), log)
 	defer cancel()
-	s := &server{cfg: cfg, log: log, retire: make(chan struct{})}
+	s := &server{cfg: cfg, log: log, retire: make(chan struct{}), handed: make(chan struct{})}
 	if s.sockets, err = service.Inherit(); err != nil {
 		return coded(err)
 	}
@@ -53,6 +54,7 @@ func serve(cmd *cobra.Command, o *serveFlags) error {
 	}
 	s.daemon = daemon.New(daemon.Options{
 		Config: cfg, Path: o.config, Log: log, Level: level, Version: versionText(), Monitor: newMonitor,
+		Inherited: s.sockets.Take,
 		Load: func(string) (*config.Config, error) {
 			next, err := o.load(cmd)
 			if err == nil {
@@ -135,7 +137,8 @@ func (s *server) run(ctx context.Context, file string) error {
 
 	err := s.serveHTTP(ctx)
 	select {
-	case <-s.retire: // the service goes on in the next process
+	case <-s.retire: // the service goes on in the next process, once that knows
+		<-s.handed
 	default:
 		service.Stopping()
 	}

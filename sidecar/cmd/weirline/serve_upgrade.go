@@ -42,6 +42,7 @@ func (s *server) upgrade(ctx context.Context, closeSurface func()) error {
 		return err
 	}
 	// From here on the other one serves: first this one lets go of everything.
+	defer close(s.handed)
 	close(s.retire)
 	s.daemon.Retire()
 	closeSurface()

@@ -8,75 +8,32 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/weirline/weirline/sidecar/config"
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/port"
 )
-
-const upgradePatience = 30 * time.Second
 
 // TestUpgrade changes the process under a running encoder and under callers that
 // keep coming: the encoder's request is served to its end, and no caller is
 // refused.
 func TestUpgrade(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), upgradePatience)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	file := filepath.Join(t.TempDir(), "weirline.yaml")
 	srtAddr, httpAddr := port.Addr(t), port.Addr(t)
 	text := fmt.Sprintf("listen: %s\ncontrol: { listen: 'unix:%s' }\nlisteners: [ { name: main, address: 'srt://%s?mode=listener' } ]\n"+
 		"routes: [ { name: a, sources: [ { publish: { listener: main, stream: a } } ], outputs: [ { play: { listener: main, stream: a } } ] } ]\n",
 		httpAddr, filepath.Join(t.TempDir(), "control"), srtAddr)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := config.Load(file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := exec.CommandContext(ctx, os.Args[0], "serve", "--config", file)
-	// A file, since both processes write to it: Wait would wait for the end of a
-	// pipe that the second one holds open.
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	old.Stdout, old.Stderr = log, log
-	t.Cleanup(func() {
-		if said, _ := os.ReadFile(log.Name()); t.Failed() {
-			t.Logf("the daemons said:\n%s", said)
-		}
-	})
-	if err := old.Start(); err != nil {
-		t.Fatal(err)
-	}
-	pid := func() int { s, _ := status(ctx, cfg); return s.PID }
-	until(t, "the daemon to serve", func() bool { return pid() == old.Process.Pid })
-
+	old := startDaemon(t, ctx, file, text)
 	enc := startEncoder(t, ctx, httpAddr)
 	stop, called := make(chan struct{}), make(chan int, 1)
 	go func() { called <- callAgainAndAgain(t, ctx, srtAddr, stop) }()
 
-	var out bytes.Buffer
-	root := rootCommand()
-	root.SetOut(&out)
-	root.SetArgs([]string{"serve", "--upgrade", "--config", file})
-	if err := root.ExecuteContext(ctx); err != nil || !strings.Contains(out.String(), "has taken over from") {
-		t.Errorf("--upgrade: %v, %q", err, out.String())
-	}
-	next := pid()
-	if next == 0 || next == old.Process.Pid {
-		t.Fatalf("process %d answers after the upgrade of %d", next, old.Process.Pid)
-	}
-	t.Cleanup(func() { syscall.Kill(next, syscall.SIGKILL) })
+	next := upgrade(t, old)
 	if old.Process.Signal(syscall.Signal(0)) != nil {
 		t.Error("the old process left its encoder")
 	}
@@ -88,20 +45,11 @@ func TestUpgrade(t *testing.T) {
 	if err := old.Wait(); err != nil {
 		t.Errorf("the old process ended with %v", err)
 	}
-	if pid() != next {
+	if old.pid() != next {
 		t.Error("the new process is gone")
 	}
 	syscall.Kill(next, syscall.SIGTERM)
-	until(t, "the new process to end", func() bool { return pid() == 0 })
-}
-
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for limit := time.Now().Add(upgradePatience); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	until(t, "the new process to end", func() bool { return old.pid() == 0 })
 }
 
 // callAgainAndAgain dials the port until told to stop and returns how often.
@@ -178,7 +126,7 @@ func (e *encoder) finish(t *testing.T) {
 	t.Helper()
 	e.write(t, 100)
 	e.body.Close()
-	e.recv.SetReadDeadline(time.Now().Add(upgradePatience))
+	e.recv.SetReadDeadline(time.Now().Add(patience))
 	got := make([]byte, 2000)
 	for i, want := range e.sent {
 		n, err := e.recv.Read(got)

@@ -26,6 +26,10 @@ const Evil = `<img src=x onerror="document.title='owned'">`
 // Secret must not be seen anywhere.
 const Secret = "correct-horse-battery"
 
+// Refused is the source of a route that AddRoute refuses, with a text that holds
+// Secret.
+const Refused = "srt://refused.example:1"
+
 // Daemon implements control.Daemon.
 type Daemon struct {
 	mu      sync.Mutex
@@ -218,8 +222,8 @@ func (d *Daemon) AddRoute(c config.Route) error {
 	if _, err := d.find(c.Name); err == nil {
 		return fmt.Errorf("route %q: %w", c.Name, control.ErrConflict)
 	}
-	if c.Sources[0].URL == "srt://" {
-		return fmt.Errorf("sources[0].url %q: %w: host and port are missing", c.Sources[0].URL+"?passphrase="+Secret, control.ErrInvalid)
+	if c.Sources[0].URL == Refused {
+		return fmt.Errorf("sources[0].url %q: %w", c.Sources[0].URL+"?passphrase="+Secret, control.ErrInvalid)
 	}
 	r := Route(c.Name, c.Sources[0].URL)
 	for i, o := range c.Outputs {
