@@ -18,7 +18,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/route"
 	"github.com/weirline/weirline/srtcore"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 var update = flag.Bool("update", false, "write the list of docs/metrics.md")

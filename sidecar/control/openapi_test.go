@@ -20,7 +20,7 @@ import (
 	"github.com/weirline/weirline/srtcore"
 
 	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 // call is one request that the file describes, and the status it is to have.

@@ -55,6 +55,7 @@ type Server struct {
 	log     *slog.Logger
 	origins []origin
 	key     []byte // signs the cookies of the page; as long-lived as the process
+	guesses guesses
 	live    *sampler
 	metrics *prometheus.Registry
 	streams chan struct{} // a slot for each request that waits or streams

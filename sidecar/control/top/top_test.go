@@ -13,7 +13,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/control/client"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 func serve(t *testing.T, d control.Daemon) (*control.Server, *client.Client) {

@@ -1,5 +1,5 @@
 // Package fake is a daemon that moves no media: its numbers move when it is
-// told to, so that tests of the control surface know what to expect.
+// told to, so that the unit tests of the control surface know what to expect.
 //
 // Lives here: Daemon, an implementation of control.Daemon. May import: control,
 // config, route, srtcore. Never: sockets.
