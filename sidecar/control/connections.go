@@ -29,6 +29,9 @@ func routesOf(d Daemon) []route.Snapshot {
 	routes := append([]route.Snapshot{}, d.Routes()...)
 	for i := range routes {
 		r := &routes[i]
+		if r.Source.State == "" { // added a moment ago
+			r.Source.State, r.Source.Since = route.Idle, r.Time
+		}
 		list(&r.Source)
 		r.Outputs = append([]route.EndSnapshot{}, r.Outputs...)
 		for k := range r.Outputs {

@@ -61,7 +61,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	routes := c.daemon.Routes()
+	routes := routesOf(c.daemon)
 	c.process(out, len(routes))
 	c.routes(out, routes)
 	c.listeners(out)

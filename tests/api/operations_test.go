@@ -28,7 +28,7 @@ func dialerFrom(address string, timeout time.Duration) func(context.Context, str
 func configuration(srt string) string {
 	return fmt.Sprintf(`
 listeners:
-  - { name: main, address: 'srt://%s?mode=listener&latency=1000' }
+  - { name: main, address: 'srt://%s?mode=listener&latency=200&tlpktdrop=0' }
 routes:
   - name: studio
     max-age: 10s

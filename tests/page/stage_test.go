@@ -68,7 +68,7 @@ func (s *stage) configuration(t *testing.T, srt string) string {
 	t.Helper()
 	return fmt.Sprintf(`
 listeners:
-  - { name: main, address: 'srt://%s?mode=listener&latency=1000' }
+  - { name: main, address: 'srt://%s?mode=listener&latency=200&tlpktdrop=0' }
 routes:
   - name: studio-a
     max-age: 10s

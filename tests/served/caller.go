@@ -24,12 +24,13 @@ type Caller struct {
 }
 
 // Call connects as a caller with this stream id. The connection is gone at the
-// end of the test.
+// end of the test. On a machine that is busy media comes late, and it must come
+// all the same: nothing is too late (the listener has tlpktdrop=0 for that, too).
 func Call(t *testing.T, addr, streamID string, each ...func(*srtcore.Config)) *Caller {
 	t.Helper()
 	cfg := srtcore.DefaultConfig()
 	cfg.StreamID = streamID
-	cfg.ConnTimeout = Patience
+	cfg.ConnTimeout, cfg.TLPktDrop = Patience, false
 	for _, f := range each {
 		f(&cfg)
 	}
