@@ -24,7 +24,8 @@ func dialerFrom(address string, timeout time.Duration) func(context.Context, str
 	return d.DialContext
 }
 
-// configuration is a port that routes share, and one route there.
+// configuration is a port that routes share, and one route there. Nobody answers
+// its second output.
 func configuration(srt string) string {
 	return fmt.Sprintf(`
 listeners:
@@ -33,8 +34,10 @@ routes:
   - name: studio
     max-age: 10s
     sources: [ { publish: { listener: main, stream: live/studio } } ]
-    outputs: [ { play: { listener: main, stream: live/studio } } ]
-`, srt)
+    outputs:
+      - { play: { listener: main, stream: live/studio } }
+      - { url: 'srt://127.0.0.1:9?conntimeo=500&passphrase=%s' }
+`, srt, passphrase)
 }
 
 // TestEveryOperation walks through docs/openapi.yaml with a daemon that carries

@@ -32,7 +32,7 @@ type column struct {
 	head  string
 	width int
 	from  int  // width of the terminal from which it is shown
-	grows bool // shares what is left of the line
+	grows bool // shares what is left of the line, or is missing
 	right bool
 	text  func(control.LiveConnection) string
 	order func(a, b control.LiveConnection) int
@@ -109,7 +109,7 @@ func layout(width int) []int {
 		}
 	}
 	for i, c := range columns {
-		if widths[i] > 0 && c.grows && left > 0 {
+		if widths[i] > 0 && c.grows {
 			more := left / growing
 			widths[i] += more
 			left, growing = left-more, growing-1
