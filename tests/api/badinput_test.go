@@ -2,9 +2,12 @@ package api
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +126,50 @@ func TestSlowHeaders(t *testing.T) {
 			return
 		case <-tick.C:
 			fmt.Fprintf(c, "X-%d: y\r\n", n)
+		}
+	}
+}
+
+// TestBeyondThisMachine: where others reach the control surface it demands a
+// token, before anything is served, and knows itself by its own address only.
+func TestBeyondThisMachine(t *testing.T) {
+	t.Parallel()
+	_, p, _ := net.SplitHostPort(port.Addr(t))
+	addr := "0.0.0.0:" + p
+	ctx, cancel := context.WithTimeout(context.Background(), served.Patience)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, served.Program, "serve", "--listen", "off", "--control", addr).CombinedOutput()
+	if err == nil || ctx.Err() != nil || !strings.Contains(string(said), "control.token") || !strings.Contains(string(said), "127.0.0.1") {
+		t.Errorf("without a token: %v: %s", err, said)
+	}
+	d := exec.Command(served.Program, "serve", "--listen", "off", "--control", addr)
+	d.Env = append(os.Environ(), "WEIRLINE_CONTROL_TOKEN="+token)
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer d.Wait()
+	defer d.Process.Kill()
+	ask := func(host, authorization string) int {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1:"+p+"/v1/status", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Host = host
+		req.Header.Set("Authorization", authorization)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0 // not yet
+		}
+		resp.Body.Close()
+		return resp.StatusCode
+	}
+	served.Until(t, "the daemon to want its token", func() bool { return ask("127.0.0.1", "") == 401 })
+	if got := ask("127.0.0.1:"+p, "Bearer "+token); got != 200 {
+		t.Errorf("with the token: %d", got)
+	}
+	for _, host := range []string{"rebound.example", "192.0.2.1", "0.0.0.0"} {
+		if got := ask(host, "Bearer "+token); got != 421 {
+			t.Errorf("as %s: %d, want 421", host, got)
 		}
 	}
 }
