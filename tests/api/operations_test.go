@@ -83,6 +83,10 @@ func (x *explorer) daemonItself(srt string) {
 	x.Configure(configuration(srt) + "  - { name: second, sources: [ { publish: { listener: main, stream: second } } ] }\n")
 	x.want(200, "POST /v1/reload", request{})
 	x.want(200, "GET /v1/routes/{name}", request{in: name("second")})
+	x.want(204, "DELETE /v1/routes/{name}", request{in: name("second")})
+	x.want(404, "GET /v1/routes/{name}", request{in: name("second")})
+	x.want(200, "POST /v1/reload", request{}) // it is in the file: it comes back
+	x.want(200, "GET /v1/routes/{name}", request{in: name("second")})
 	x.Configure("routes: 7\n")
 	body, _ = x.want(422, "POST /v1/reload", request{})
 	if !strings.Contains(body, filepath.Base(x.File)) {

@@ -144,7 +144,8 @@ func (s *stage) routes() string {
 	return strings.Join(names, " ")
 }
 
-// TestDark has a configuration file that is refused while the daemon runs.
+// TestDark has a configuration file that is refused while the daemon runs, mends
+// it, and has the page read it again.
 func TestDark(t *testing.T) {
 	s := newStage(t, "", 4)
 	ctx := browser(t, 1360, 900, true)
@@ -156,6 +157,15 @@ func TestDark(t *testing.T) {
 	until(t, ctx, "the charts have numbers", `[...document.querySelectorAll(".charts output")].every(o => /[0-9]/.test(o.textContent))`)
 	until(t, ctx, "the order is by bitrate", `document.querySelector("th[aria-sort=descending]") && (v => v.every((x, i) => !i || v[i-1] >= x))([...document.querySelectorAll(".c-mbps")].map(e => parseFloat(e.textContent) || -1))`)
 	shot(t, ctx, "desktop-dark")
+	s.Configure(s.yaml)
+	do(t, ctx, chromedp.Click(chromedp.CSS("#reload")))
+	until(t, ctx, "the complaint is gone", `document.querySelector("#fault").hidden`)
+	do(t, ctx, js(`document.querySelector("#level").value = "error", document.querySelector("#level").onchange()`))
+	served.Until(t, "the daemon to log errors only", func() bool {
+		_, text := s.Do("GET", "/v1/log-level", "")
+		return strings.Contains(text, `"error"`)
+	})
+	s.wantUndisturbed()
 }
 
 // TestPhone looks at 390 px: nothing is wider than the screen, and what is

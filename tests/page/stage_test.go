@@ -26,6 +26,7 @@ const mbps = 2.5
 // those who call it.
 type stage struct {
 	*served.Daemon
+	yaml          string
 	studio, field *served.Caller // publishers
 	players       []*served.Caller
 	watcher       *served.Caller // of field
@@ -44,7 +45,8 @@ func newStage(t *testing.T, token string, players int) *stage {
 	}
 	t.Cleanup(func() { local.Close() })
 	s.local = local
-	s.Daemon = served.Start(t, token, s.configuration(t, srt))
+	s.yaml = s.configuration(t, srt)
+	s.Daemon = served.Start(t, token, s.yaml)
 	s.studio = served.Publish(t, srt, "#!::r=live/studio-a,m=publish", 'a', mbps)
 	s.field = served.Publish(t, srt, "#!::r=live/field,m=publish", 'f', mbps/2)
 	far := s.farAway(t, srt)
