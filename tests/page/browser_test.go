@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -66,7 +67,7 @@ func chromium(t *testing.T, width, height int64, dark bool, flags ...chromedp.Ex
 }
 
 // listen collects what the page complains of; answers that a test asks for,
-// 401 and 403, are no complaint.
+// 401, 403 and 429, are no complaint.
 func listen(t *testing.T, ctx context.Context) {
 	t.Helper()
 	var mu sync.Mutex
@@ -80,7 +81,8 @@ func listen(t *testing.T, ctx context.Context) {
 				text += " " + x.Description
 			}
 		case *log.EventEntryAdded:
-			if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.Text, "401") && !strings.Contains(ev.Entry.Text, "403") {
+			asked := slices.ContainsFunc([]string{"401", "403", "429"}, func(status string) bool { return strings.Contains(ev.Entry.Text, status) })
+			if ev.Entry.Level == log.EntryLevelError && !asked {
 				text = ev.Entry.Text + " " + ev.Entry.URL
 			}
 		}

@@ -39,6 +39,9 @@ func TestOperate(t *testing.T) {
 	wantLocalEnds(t, s, ctx)
 	wantNoScript(t, s, ctx)
 	wantCharts(t, s, ctx)
+	if over := value[int](t, ctx, `(s => s.scrollWidth - s.clientWidth)(document.querySelector(".scroll"))`); over > 0 {
+		t.Errorf("the table is %d px too wide for the screen", over)
+	}
 	shot(t, ctx, "desktop-light")
 
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#filter"), "viewer7"))
@@ -223,8 +226,8 @@ const contrast = `(() => {
 	}).filter(([c]) => c < 4.5).map(([c, text]) => c.toFixed(2) + " " + text);
 })()`
 
-// TestLogin: with a token the page shows a form, refuses a wrong token, and
-// its cookie is out of the script's reach.
+// TestLogin: with a token the page shows a form, refuses a wrong token and who
+// tries many, and its cookie is out of the script's reach.
 func TestLogin(t *testing.T) {
 	const token = "0123456789abcdef-token"
 	d := served.Start(t, token, "routes:\n  - { name: a, sources: [ { url: 'unix:"+t.TempDir()+"/in.sock' } ] }\n")
@@ -233,8 +236,21 @@ func TestLogin(t *testing.T) {
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "wrong\r"))
 	until(t, ctx, "the refusal is shown", `document.querySelector("#login-fault").textContent.includes("not the token")`)
 	shot(t, ctx, "login")
-	do(t, ctx, js(`document.querySelector("#token").value = ""`), chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
-	until(t, ctx, "the page is there", `document.querySelector('[data-route="a"]')`)
+	enter := func(token string) {
+		do(t, ctx, js(fmt.Sprintf(`document.querySelector("#token").value = %q, document.querySelector("#login").requestSubmit()`, token)))
+		until(t, ctx, "an answer", `document.querySelector("#login-fault").textContent || document.querySelector('[data-route="a"]')`)
+	}
+	for i := 0; !value[bool](t, ctx, `document.querySelector("#login-fault").textContent.includes("Too many wrong tokens")`); i++ {
+		if i > 100 {
+			t.Fatal("a hundred tokens were looked at")
+		}
+		enter(fmt.Sprint("guess", i))
+	}
+	shot(t, ctx, "login-slow")
+	served.Until(t, "the right token to be looked at", func() bool {
+		enter(token)
+		return value[bool](t, ctx, `Boolean(document.querySelector('[data-route="a"]'))`)
+	})
 	if c := value[string](t, ctx, `document.cookie`); c != "" {
 		t.Errorf("the script sees the cookie %q", c)
 	}
