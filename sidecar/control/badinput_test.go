@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 var withToken = map[string]string{"Authorization": "Bearer " + token}

@@ -1,6 +1,9 @@
 package control
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/weirline/weirline/sidecar/route"
 )
 
@@ -20,11 +23,15 @@ type Connection struct {
 }
 
 // routesOf is the daemon's list with [] where a list is empty: null would be
-// one more case for every client.
+// one more case for every client. Sessions are in the order of their coming: a
+// row that moves while somebody aims at its button is the wrong one.
 func routesOf(d Daemon) []route.Snapshot {
 	routes := append([]route.Snapshot{}, d.Routes()...)
 	for i := range routes {
 		r := &routes[i]
+		if r.Source.State == "" { // added a moment ago
+			r.Source.State, r.Source.Since = route.Idle, r.Time
+		}
 		list(&r.Source)
 		r.Outputs = append([]route.EndSnapshot{}, r.Outputs...)
 		for k := range r.Outputs {
@@ -39,9 +46,10 @@ func routesOf(d Daemon) []route.Snapshot {
 }
 
 func list(e *route.EndSnapshot) {
-	if e.Sessions == nil {
-		e.Sessions = []route.SessionSnapshot{}
-	}
+	e.Sessions = append([]route.SessionSnapshot{}, e.Sessions...)
+	slices.SortStableFunc(e.Sessions, func(a, b route.SessionSnapshot) int {
+		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), cmp.Compare(a.ID, b.ID)) // c9 came before c10
+	})
 }
 
 func listenersOf(d Daemon) []ListenerSnapshot {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/route"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 // faulty panics where it is asked for routes.

@@ -17,5 +17,11 @@ func Operations(s *Server) []string {
 	return out
 }
 
+// MaxSeries is the bound of connections with series of their own.
+const MaxSeries = maxSeries
+
+// LimitSeries sets another one.
+func LimitSeries(s *Server, most int) { s.bound.most = most }
+
 // Sample takes a sample, as Serve does once a second.
 func Sample(s *Server, now time.Time) { s.live.take(now) }

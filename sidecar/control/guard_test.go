@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 // ask sends a request with headers and returns status and text.
@@ -51,6 +51,12 @@ func TestOtherOriginsAreKeptOut(t *testing.T) {
 		"a sandboxed frame":           {"/v1/status", map[string]string{"Origin": "null"}, 403},
 		"rebinding":                   {"/v1/status", map[string]string{"Host": "evil.example", "Origin": "http://evil.example", "Sec-Fetch-Site": "same-origin"}, 421},
 		"rebinding by number":         {"/v1/status", map[string]string{"Host": "192.0.2.1"}, 421},
+		"rebinding to any address":    {"/v1/status", map[string]string{"Host": "0.0.0.0:80"}, 421},
+		"our address in another name": {"/v1/status", map[string]string{"Host": "127.0.0.1.evil.example"}, 421},
+		"our name in another name":    {"/v1/status", map[string]string{"Host": "localhost.evil.example:80"}, 421},
+		"a granted page, deeper":      {"/v1/status", map[string]string{"Origin": "https://gateway.example.evil.example"}, 403},
+		"a granted page, no TLS":      {"/v1/status", map[string]string{"Origin": "http://gateway.example"}, 403},
+		"a link from a page to JSON":  {"/v1/routes", map[string]string{"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 403},
 		"a granted page":              {"/v1/status", map[string]string{"Origin": "https://gateway.example", "Sec-Fetch-Site": "cross-site"}, 200},
 		"a granted host":              {"/v1/status", map[string]string{"Host": "gateway.example"}, 200},
 		"a link to our page":          {"/", map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, 200},

@@ -33,12 +33,22 @@ type LiveConnection struct {
 	Route     string          `json:"route"`
 	Direction string          `json:"direction"`
 	Output    string          `json:"output,omitempty"`
+	URL       string          `json:"url"` // of the end, without secrets
 	Peer      string          `json:"peer,omitempty"`
 	StreamID  string          `json:"streamId,omitempty"`
 	User      string          `json:"user,omitempty"`
 	Uptime    float64         `json:"uptimeSeconds"`
 	Queue     hub.ReaderStats `json:"queue"`
 	SRT       *LiveSRT        `json:"srt,omitempty"`
+}
+
+// Where is whom or what the connection is with: a local end, such as a file or a
+// socket, has no peer but an address.
+func (c LiveConnection) Where() string {
+	if c.Peer != "" {
+		return c.Peer
+	}
+	return c.URL
 }
 
 // LiveSRT is the part of srtcore.Stats that belongs to the direction of the
@@ -103,7 +113,7 @@ func takeLive(d Daemon, now time.Time) *Live {
 	}
 	for _, c := range connections(routes) {
 		l.Connections = append(l.Connections, LiveConnection{
-			ID: c.ID, Route: c.Route, Direction: c.Direction, Output: c.Output, Peer: c.Peer, StreamID: c.StreamID,
+			ID: c.ID, Route: c.Route, Direction: c.Direction, Output: c.Output, URL: c.URL, Peer: c.Peer, StreamID: c.StreamID,
 			User: c.User, Uptime: c.Uptime, Queue: c.Queue, SRT: liveSRT(c.Direction, c.SRT),
 		})
 	}

@@ -14,12 +14,12 @@ import (
 
 // newRegistry makes what /metrics shows. docs/metrics.md lists it, and a test
 // holds the two together.
-func newRegistry(o Options) *prometheus.Registry {
+func newRegistry(o Options, b *bound) *prometheus.Registry {
 	r := prometheus.NewRegistry()
 	r.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		&collector{daemon: o.Daemon, health: o.Health, bound: newBound(maxSeries)},
+		&collector{daemon: o.Daemon, health: o.Health, bound: b},
 	)
 	return r
 }
@@ -61,7 +61,7 @@ func (c *collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
-	routes := c.daemon.Routes()
+	routes := routesOf(c.daemon)
 	c.process(out, len(routes))
 	c.routes(out, routes)
 	c.listeners(out)

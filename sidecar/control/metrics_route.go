@@ -34,8 +34,12 @@ var routeMetrics = []metric[route.Snapshot]{
 	{"weirline_route_media_messages_total", "Messages of the source.", counter, func(r route.Snapshot) float64 { return float64(r.Media.Messages) }},
 	{"weirline_route_media_bytes_total", "Payload bytes of the source; its rate is the bit rate.", counter, func(r route.Snapshot) float64 { return float64(r.Media.Bytes) }},
 	{"weirline_route_unheard_messages_total", "Messages that came while no output read.", counter, func(r route.Snapshot) float64 { return float64(r.Media.Unheard) }},
-	{"weirline_route_source_sessions_opened_total", "Connections of the source in use, ever.", counter, func(r route.Snapshot) float64 { return float64(r.Source.Opened) }},
-	{"weirline_route_source_failures_total", "Attempts of the source in use that failed.", counter, func(r route.Snapshot) float64 { return float64(r.Source.Failures) }},
+	{"weirline_route_source_sessions_opened_total", "Connections of the sources, ever.", counter, func(r route.Snapshot) float64 {
+		return ofSources(r, func(e route.EndSnapshot) int { return e.Opened })
+	}},
+	{"weirline_route_source_failures_total", "Attempts of the sources that failed.", counter, func(r route.Snapshot) float64 {
+		return ofSources(r, func(e route.EndSnapshot) int { return e.Failures })
+	}},
 	{"weirline_route_connections", "Connections of the route, local ones included.", gauge, func(r route.Snapshot) float64 { return float64(len(connections([]route.Snapshot{r}))) }},
 }
 
@@ -63,6 +67,15 @@ var (
 	tsDescs     = descs(tsMetrics, "route")
 	outputDescs = descs(outputMetrics, "route", "output")
 )
+
+// ofSources sums over all sources: which of them is in use changes.
+func ofSources(r route.Snapshot, value func(route.EndSnapshot) int) float64 {
+	sum := value(r.Source)
+	for _, e := range r.Spares {
+		sum += value(e)
+	}
+	return float64(sum)
+}
 
 func descs[T any](table []metric[T], labels ...string) []*prometheus.Desc {
 	out := make([]*prometheus.Desc, len(table))

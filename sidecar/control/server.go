@@ -55,8 +55,10 @@ type Server struct {
 	log     *slog.Logger
 	origins []origin
 	key     []byte // signs the cookies of the page; as long-lived as the process
+	guesses guesses
 	live    *sampler
 	metrics *prometheus.Registry
+	bound   *bound
 	streams chan struct{} // a slot for each request that waits or streams
 	handler http.Handler
 }
@@ -72,7 +74,7 @@ func NewServer(o Options) (*Server, error) {
 	case o.Token != "" && len(o.Token) < minToken:
 		return nil, fmt.Errorf("control.token has %d characters: allowed are %d or more; `openssl rand -hex 16` makes one", len(o.Token), minToken)
 	}
-	s := &Server{opt: o, log: o.Log, key: make([]byte, 32), live: newSampler(o.Daemon), streams: make(chan struct{}, maxStreams)}
+	s := &Server{opt: o, log: o.Log, key: make([]byte, 32), live: newSampler(o.Daemon), bound: newBound(maxSeries), streams: make(chan struct{}, maxStreams)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -86,7 +88,7 @@ func NewServer(o Options) (*Server, error) {
 	if _, err := rand.Read(s.key); err != nil {
 		return nil, err
 	}
-	s.metrics = newRegistry(o)
+	s.metrics = newRegistry(o, s.bound)
 	s.handler = s.wrap(s.mux())
 	return s, nil
 }

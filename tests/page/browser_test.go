@@ -2,12 +2,10 @@ package page
 
 import (
 	"context"
-	"errors"
-	"log/slog"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,48 +17,8 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
-	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/served"
 )
-
-// patience bounds everything a test waits for.
-const patience = 20 * time.Second
-
-// serve runs the control surface of d on a loopback port, and lets its time pass.
-func serve(t *testing.T, d *fake.Daemon, o control.Options) (url string) {
-	t.Helper()
-	o.Daemon, o.Loopback, o.Log = d, true, slog.New(slog.DiscardHandler)
-	s, err := control.NewServer(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var done sync.WaitGroup
-	done.Go(func() {
-		if err := s.Serve(ctx, ln); err != nil && !errors.Is(err, net.ErrClosed) {
-			t.Error(err)
-		}
-	})
-	done.Go(func() {
-		const step = 500 * time.Millisecond
-		tick := time.NewTicker(step)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				d.Advance(step)
-			}
-		}
-	})
-	t.Cleanup(func() { cancel(); done.Wait() })
-	return "http://" + ln.Addr().String() + "/"
-}
 
 // browser starts headless Chromium for our page. What the page complains of, a
 // script error or a breach of its policy, fails the test.
@@ -71,7 +29,7 @@ func browser(t *testing.T, width, height int64, dark bool) context.Context {
 	return ctx
 }
 
-func chromium(t *testing.T, width, height int64, dark bool) context.Context {
+func chromium(t *testing.T, width, height int64, dark bool, flags ...chromedp.ExecAllocatorOption) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -83,6 +41,7 @@ func chromium(t *testing.T, width, height int64, dark bool) context.Context {
 		chromedp.Flag("disable-background-networking", true),
 		chromedp.UserDataDir(t.TempDir()),
 	)
+	opts = append(opts, flags...)
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
@@ -108,7 +67,7 @@ func chromium(t *testing.T, width, height int64, dark bool) context.Context {
 }
 
 // listen collects what the page complains of; answers that a test asks for,
-// 401 and 403, are no complaint.
+// 401, 403 and 429, are no complaint.
 func listen(t *testing.T, ctx context.Context) {
 	t.Helper()
 	var mu sync.Mutex
@@ -122,7 +81,8 @@ func listen(t *testing.T, ctx context.Context) {
 				text += " " + x.Description
 			}
 		case *log.EventEntryAdded:
-			if ev.Entry.Level == log.EntryLevelError && !strings.Contains(ev.Entry.Text, "401") && !strings.Contains(ev.Entry.Text, "403") {
+			asked := slices.ContainsFunc([]string{"401", "403", "429"}, func(status string) bool { return strings.Contains(ev.Entry.Text, status) })
+			if ev.Entry.Level == log.EntryLevelError && !asked {
 				text = ev.Entry.Text + " " + ev.Entry.URL
 			}
 		}
@@ -154,7 +114,7 @@ func do(t *testing.T, ctx context.Context, actions ...chromedp.Action[chromedp.V
 // until waits for a JavaScript expression to be true.
 func until(t *testing.T, ctx context.Context, what, expr string) {
 	t.Helper()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](`(() => { try { return `+expr+` } catch { return false } })()`, chromedp.WithPollingTimeout(patience), chromedp.WithPollingInterval(100*time.Millisecond)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](`(() => { try { return Boolean(`+expr+`) } catch { return false } })()`, chromedp.WithPollingTimeout(served.Patience), chromedp.WithPollingInterval(100*time.Millisecond)))
 	if err != nil {
 		shot(t, ctx, "failed-"+t.Name())
 		t.Fatalf("waiting until %s: %v", what, err)

@@ -10,98 +10,178 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/served"
 )
 
-const row = `tr.row[data-id="p2"]`
+// number is what a cell of a row shows.
+func number(row, cell string) string {
+	return `parseFloat(document.querySelector('` + row + ` .c-` + cell + `').textContent)`
+}
 
 // TestOperate is an operator's walk: look, filter, open the charts, kick a
-// caller, remove a route.
+// caller, remove a route. Whoever was not meant notices nothing.
 func TestOperate(t *testing.T) {
-	d := fake.New(12)
-	url := serve(t, d, control.Options{})
+	const players = 8
+	s := newStage(t, "", players)
+	far := s.row("viewer2")
 	ctx := browser(t, 1360, 900, false)
-	do(t, ctx, chromedp.Navigate(url))
-	until(t, ctx, "all connections are there", `document.querySelectorAll("tr.row").length === 15`)
-	until(t, ctx, "a bitrate is shown", `parseFloat(document.querySelector('`+row+` .c-mbps').textContent) > 1`)
-
-	first := value[string](t, ctx, `document.querySelector('`+row+` .c-mbps').textContent + document.querySelector('`+row+` .c-rtt').textContent`)
-	until(t, ctx, "the numbers change", `document.querySelector('`+row+` .c-mbps').textContent + document.querySelector('`+row+` .c-rtt').textContent !== "`+first+`"`)
-
-	if title := value[string](t, ctx, `document.title`); title != "weirline" {
-		t.Errorf("the stream id ran a script: title %q", title)
+	do(t, ctx, chromedp.Navigate(s.URL))
+	// Two publishers, the players, the watcher, two outputs to sockets, and the file.
+	until(t, ctx, "all connections are there", fmt.Sprintf(`document.querySelectorAll("tr.row").length === %d`, players+6))
+	until(t, ctx, "the bitrate of a real connection is shown", number(far, "mbps")+` > 1`)
+	until(t, ctx, "the round trip of a long line is shown", number(far, "rtt")+` > 20`)
+	until(t, ctx, "what was lost on it is sent again", number(far, "retrans")+` > 0`)
+	for _, cell := range []string{"mbps", "rtt", "buffer"} {
+		text := `document.querySelector('` + far + ` .c-` + cell + `').textContent`
+		first := value[string](t, ctx, text)
+		until(t, ctx, cell+" changes", fmt.Sprintf(`%s !== %q`, text, first))
 	}
-	if n := value[int](t, ctx, `document.querySelectorAll("img, #rows script").length`); n != 0 {
-		t.Errorf("the stream id became %d elements", n)
+	wantLocalEnds(t, s, ctx)
+	wantNoScript(t, s, ctx)
+	wantCharts(t, s, ctx)
+	if over := value[int](t, ctx, `(s => s.scrollWidth - s.clientWidth)(document.querySelector(".scroll"))`); over > 0 {
+		t.Errorf("the table is %d px too wide for the screen", over)
 	}
-	if got := value[string](t, ctx, `document.querySelector('tr.row[data-id="p1"] .c-stream').textContent`); got != fake.Evil {
-		t.Errorf("stream id %q", got)
-	}
-
-	do(t, ctx, chromedp.Click(chromedp.CSS(row+" .open")))
-	until(t, ctx, "five charts are drawn", `[...document.querySelectorAll(".charts canvas")].filter(c => c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some(v => v)).length === 5`)
-	until(t, ctx, "the charts have numbers", `[...document.querySelectorAll(".charts output")].every(o => /[0-9]/.test(o.textContent))`)
-	d.Event("warn", "studio-a", "refused", "192.0.2.9:40100: wrong passphrase")
-	until(t, ctx, "the event is listed", `document.querySelector("#events li").textContent.includes("wrong passphrase")`)
-	until(t, ctx, "there is something to see in the charts", `charts.past.get("p2").mbps.length >= 12`)
 	shot(t, ctx, "desktop-light")
 
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#filter"), "viewer7"))
 	until(t, ctx, "the filter leaves one", `document.querySelectorAll("tr.row").length === 1`)
 	do(t, ctx, js(`document.querySelector("#filter").value = "", document.querySelector("#filter").oninput()`))
 
-	kickCaller(t, d, ctx)
-	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-route="field-unit"] .remove`)), chromedp.WaitVisible(chromedp.CSS("#ask")))
-	do(t, ctx, chromedp.Click(chromedp.CSS("#ask-yes")))
-	until(t, ctx, "the route is gone", `!document.querySelector('[data-route="field-unit"]')`)
-	if n := len(d.Routes()); n != 2 {
-		t.Errorf("%d routes are left, want 2", n)
+	kickCaller(t, s, ctx)
+	removeRoute(t, s, ctx)
+}
+
+// wantLocalEnds: an end without a peer is shown by its address.
+func wantLocalEnds(t *testing.T, s *stage, ctx context.Context) {
+	t.Helper()
+	for _, url := range []string{"udp://" + s.local.LocalAddr().String(), "file:///"} {
+		until(t, ctx, "the row of "+url, fmt.Sprintf(`[...document.querySelectorAll("tr.row .open")].some(b => b.textContent.startsWith(%q))`, url))
+	}
+	until(t, ctx, "an output that fails says why", `document.querySelector('[data-route="studio-a"] .ends').textContent.includes("back-off") && /failure/.test(document.querySelector('[data-route="studio-a"]').textContent)`)
+	if text := value[string](t, ctx, `document.documentElement.outerHTML`); strings.Contains(text, secret) {
+		t.Error("the page shows a passphrase")
 	}
 }
 
-// kickCaller says no first: nothing may happen then.
-func kickCaller(t *testing.T, d *fake.Daemon, ctx context.Context) {
+// wantNoScript: what a caller says is text.
+func wantNoScript(t *testing.T, s *stage, ctx context.Context) {
 	t.Helper()
+	if title := value[string](t, ctx, `document.title`); title != "weirline" {
+		t.Errorf("the stream id ran a script: title %q", title)
+	}
+	if n := value[int](t, ctx, `document.querySelectorAll("img, #rows script").length`); n != 0 {
+		t.Errorf("the stream id became %d elements", n)
+	}
+	if got := value[string](t, ctx, `document.querySelector('`+s.row(evil)+` .c-stream').textContent`); !strings.Contains(got, evil) {
+		t.Errorf("stream id %q", got)
+	}
+}
+
+// wantCharts opens a connection: its charts move and its packets grow.
+func wantCharts(t *testing.T, s *stage, ctx context.Context) {
+	t.Helper()
+	c := s.Find("viewer2")
+	do(t, ctx, chromedp.Click(chromedp.CSS(s.row("viewer2")+" .open")))
+	until(t, ctx, "five charts are drawn", `[...document.querySelectorAll(".charts canvas")].filter(c => c.getContext("2d").getImageData(0, 0, c.width, c.height).data.some(v => v)).length === 5`)
+	until(t, ctx, "the charts have numbers", `[...document.querySelectorAll(".charts output")].every(o => /[0-9]/.test(o.textContent))`)
+	packets := `Number([...document.querySelectorAll(".facts div")].find(d => d.textContent.startsWith("Packets")).querySelector("dd").textContent.replace(" k", "e3"))`
+	first := value[float64](t, ctx, packets)
+	until(t, ctx, "the packets grow", fmt.Sprintf(`%s > %v + 100`, packets, first))
+	served.Until(t, "the page to be no more than the daemon has", func() bool {
+		return s.Find("viewer2").SRT.PktSentUniqueTotal >= int64(value[float64](t, ctx, packets))
+	})
+	until(t, ctx, "there is something to see in the charts", fmt.Sprintf(`charts.past.get(%q).mbps.length >= 8`, c.ID))
+	served.Call(t, s.studio.Conn.RemoteAddr().String(), "#!::r=live/field,m=request,u=late").Conn.Close()
+	until(t, ctx, "the event is listed", `[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("player-left") && e.textContent.includes("field-unit"))`)
+}
+
+// kickCaller says no first: nothing may happen then. The connection that the
+// daemon has with the caller ends, and nobody else's.
+func kickCaller(t *testing.T, s *stage, ctx context.Context) {
+	t.Helper()
+	c, row, victim := s.Find("viewer2"), s.row("viewer2"), s.players[1]
 	for _, answer := range []string{"#ask-no", "#ask-yes"} {
 		do(t, ctx, chromedp.Click(chromedp.CSS(row+" .kick")), chromedp.WaitVisible(chromedp.CSS("#ask")))
-		if text := value[string](t, ctx, `document.querySelector("#ask").textContent`); !strings.Contains(text, "192.0.2.11:50001") {
-			t.Errorf("the question does not name the caller: %q", text)
+		if text := value[string](t, ctx, `document.querySelector("#ask").textContent`); !strings.Contains(text, c.Peer) {
+			t.Errorf("the question does not name the caller %s: %q", c.Peer, text)
 		}
 		if answer == "#ask-yes" {
 			shot(t, ctx, "confirm")
 		}
 		do(t, ctx, chromedp.Click(chromedp.CSS(answer)), chromedp.WaitNotVisible(chromedp.CSS("#ask")))
-		if answer == "#ask-no" && d.WasKicked("p2") {
-			t.Fatal("kicked after Cancel")
+		if answer == "#ask-no" {
+			victim.WantMore("the caller after Cancel")
 		}
 	}
+	victim.WantEnd("the caller that was kicked")
 	until(t, ctx, "the caller is gone", `!document.querySelector('`+row+`')`)
-	if !d.WasKicked("p2") {
-		t.Error("the daemon was not told")
-	}
+	until(t, ctx, "the event says so", `[...document.querySelectorAll("#events li")].some(e => e.textContent.includes("kicked") && e.textContent.includes("`+c.ID+`"))`)
+	s.wantUndisturbed(victim)
 }
 
+// removeRoute removes field-unit: its publisher and its watcher have to go.
+func removeRoute(t *testing.T, s *stage, ctx context.Context) {
+	t.Helper()
+	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-route="field-unit"] .remove`)), chromedp.WaitVisible(chromedp.CSS("#ask")))
+	if text := value[string](t, ctx, `document.querySelector("#ask").textContent`); !strings.Contains(text, "2 connections end") {
+		t.Errorf("the question does not say what ends: %q", text)
+	}
+	do(t, ctx, chromedp.Click(chromedp.CSS("#ask-yes")))
+	until(t, ctx, "the route is gone", `!document.querySelector('[data-route="field-unit"]')`)
+	s.field.WantEnd("the publisher of a route that was removed")
+	s.watcher.WantEnd("the player of a route that was removed")
+	if names := s.routes(); names != "studio-a backhaul" {
+		t.Errorf("routes that are left: %s", names)
+	}
+	s.wantUndisturbed(s.players[1], s.field, s.watcher)
+}
+
+func (s *stage) routes() string {
+	var all struct{ Routes []struct{ Name string } }
+	s.Get("/v1/routes", &all)
+	var names []string
+	for _, r := range all.Routes {
+		names = append(names, r.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestDark has a configuration file that is refused while the daemon runs, mends
+// it, and has the page read it again.
 func TestDark(t *testing.T) {
-	d := fake.New(4)
-	d.ConfigError = "weirline.yaml:12: routes[0].sourcs is not known: allowed are name, sources, outputs"
+	s := newStage(t, "", 4)
 	ctx := browser(t, 1360, 900, true)
-	do(t, ctx, chromedp.Navigate(serve(t, d, control.Options{})))
-	until(t, ctx, "a bitrate is shown", `parseFloat(document.querySelector('tr.row .c-mbps').textContent) > 1`)
+	do(t, ctx, chromedp.Navigate(s.URL))
+	until(t, ctx, "a bitrate is shown", number("tr.row", "mbps")+` > 1`)
+	s.Configure("routes:\n  - { name: a, sourcs: [] }\n")
+	until(t, ctx, "the page says what is wrong with the file", `document.querySelector("#fault").textContent.includes("sourcs") && document.querySelector("#fault").offsetParent`)
 	do(t, ctx, chromedp.Click(chromedp.CSS(`[data-sort=mbps]`)), chromedp.Click(chromedp.CSS("tr.row .open")))
 	until(t, ctx, "the charts have numbers", `[...document.querySelectorAll(".charts output")].every(o => /[0-9]/.test(o.textContent))`)
-	until(t, ctx, "the order is by bitrate", `document.querySelector("th[aria-sort=descending]") && (v => v.every((x, i) => !i || v[i-1] >= x))([...document.querySelectorAll(".c-mbps")].map(e => parseFloat(e.textContent)))`)
+	until(t, ctx, "the order is by bitrate", `document.querySelector("th[aria-sort=descending]") && (v => v.every((x, i) => !i || v[i-1] >= x))([...document.querySelectorAll(".c-mbps")].map(e => parseFloat(e.textContent) || -1))`)
 	shot(t, ctx, "desktop-dark")
+	s.Configure(s.yaml)
+	do(t, ctx, chromedp.Click(chromedp.CSS("#reload")))
+	until(t, ctx, "the complaint is gone", `document.querySelector("#fault").hidden`)
+	do(t, ctx, js(`document.querySelector("#level").value = "error", document.querySelector("#level").onchange()`))
+	served.Until(t, "the daemon to log errors only", func() bool {
+		_, text := s.Do("GET", "/v1/log-level", "")
+		return strings.Contains(text, `"error"`)
+	})
+	s.wantUndisturbed()
 }
 
 // TestPhone looks at 390 px: nothing is wider than the screen, and what is
 // touched is large enough.
 func TestPhone(t *testing.T) {
+	s := newStage(t, "", 3)
 	ctx := browser(t, 390, 844, false)
-	do(t, ctx, chromedp.Navigate(serve(t, fake.New(3), control.Options{})))
-	until(t, ctx, "a bitrate is shown", `parseFloat(document.querySelector('tr.row .c-mbps').textContent) > 1`)
-	do(t, ctx, chromedp.Click(chromedp.CSS("tr.row .open")))
+	do(t, ctx, chromedp.Navigate(s.URL))
+	far := s.row("viewer2")
+	until(t, ctx, "a bitrate is shown", number(far, "mbps")+` > 1`)
+	do(t, ctx, chromedp.Click(chromedp.CSS(far+" .open")))
 	until(t, ctx, "the charts have numbers", `[...document.querySelectorAll(".charts output")].every(o => /[0-9]/.test(o.textContent))`)
+	until(t, ctx, "there is something to see in the charts", `[...charts.past.values()].some(p => p.mbps.length >= 5)`)
 	shot(t, ctx, "phone")
 	if w := value[int](t, ctx, `document.documentElement.scrollWidth`); w > 390 {
 		t.Errorf("the page is %d px wide on a screen of 390", w)
@@ -110,12 +190,17 @@ func TestPhone(t *testing.T) {
 	if len(small) > 0 {
 		t.Errorf("too small to touch: %q", small)
 	}
+	do(t, ctx, chromedp.Click(chromedp.CSS(far+" .kick")), chromedp.WaitVisible(chromedp.CSS("#ask")))
+	shot(t, ctx, "phone-confirm")
+	do(t, ctx, chromedp.Click(chromedp.CSS("#ask-yes")))
+	s.players[1].WantEnd("the caller that was kicked on a phone")
 }
 
 // TestNames holds what a screen reader and a keyboard need.
 func TestNames(t *testing.T) {
+	s := newStage(t, "", 2)
 	ctx := browser(t, 1360, 900, false)
-	do(t, ctx, chromedp.Navigate(serve(t, fake.New(2), control.Options{})))
+	do(t, ctx, chromedp.Navigate(s.URL))
 	until(t, ctx, "rows are there", `document.querySelectorAll("tr.row").length > 0`)
 	nameless := value[[]string](t, ctx, `[...document.querySelectorAll("button, input, select, meter, canvas[role=img]")].filter(e => e.offsetParent &&
 		!(e.getAttribute("aria-label") || e.textContent.trim() || (e.labels && e.labels.length))).map(e => e.outerHTML)`)
@@ -141,20 +226,35 @@ const contrast = `(() => {
 	}).filter(([c]) => c < 4.5).map(([c, text]) => c.toFixed(2) + " " + text);
 })()`
 
-// TestLogin: with a token the page shows a form, refuses a wrong token, and
-// its cookie is out of the script's reach.
+// TestLogin: with a token the page shows a form, refuses a wrong token and who
+// tries many, and its cookie is out of the script's reach.
 func TestLogin(t *testing.T) {
 	const token = "0123456789abcdef-token"
+	d := served.Start(t, token, "routes:\n  - { name: a, sources: [ { url: 'unix:"+t.TempDir()+"/in.sock' } ] }\n")
 	ctx := browser(t, 800, 600, false)
-	do(t, ctx, chromedp.Navigate(serve(t, fake.New(1), control.Options{Token: token})), chromedp.WaitVisible(chromedp.CSS("#login")))
+	do(t, ctx, chromedp.Navigate(d.URL), chromedp.WaitVisible(chromedp.CSS("#login")))
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "wrong\r"))
 	until(t, ctx, "the refusal is shown", `document.querySelector("#login-fault").textContent.includes("not the token")`)
 	shot(t, ctx, "login")
-	do(t, ctx, js(`document.querySelector("#token").value = ""`), chromedp.SendKeys(chromedp.CSS("#token"), token+"\r"))
-	until(t, ctx, "the page is there", `document.querySelectorAll("tr.row").length > 0`)
+	enter := func(token string) {
+		do(t, ctx, js(fmt.Sprintf(`document.querySelector("#token").value = %q, document.querySelector("#login").requestSubmit()`, token)))
+		until(t, ctx, "an answer", `document.querySelector("#login-fault").textContent || document.querySelector('[data-route="a"]')`)
+	}
+	for i := 0; !value[bool](t, ctx, `document.querySelector("#login-fault").textContent.includes("Too many wrong tokens")`); i++ {
+		if i > 100 {
+			t.Fatal("a hundred tokens were looked at")
+		}
+		enter(fmt.Sprint("guess", i))
+	}
+	shot(t, ctx, "login-slow")
+	served.Until(t, "the right token to be looked at", func() bool {
+		enter(token)
+		return value[bool](t, ctx, `Boolean(document.querySelector('[data-route="a"]'))`)
+	})
 	if c := value[string](t, ctx, `document.cookie`); c != "" {
 		t.Errorf("the script sees the cookie %q", c)
 	}
+	do(t, ctx, chromedp.Click(chromedp.CSS("#logout")), chromedp.WaitVisible(chromedp.CSS("#login")))
 }
 
 // js runs a script for what it does.
@@ -163,21 +263,22 @@ func js(script string) chromedp.Action[chromedp.Void] {
 }
 
 // TestOtherOrigin is a hostile page in the same browser: it can neither read
-// nor change anything.
+// nor change anything, not even when its name points to this machine.
 func TestOtherOrigin(t *testing.T) {
-	d := fake.New(2)
-	target := serve(t, d, control.Options{})
+	s := newStage(t, "", 1)
+	id, target := s.Find(evil).ID, s.URL+"/"
 	hostile := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, "<!doctype html><title>hostile</title>")
 	}))
 	t.Cleanup(hostile.Close)
-	ctx := chromium(t, 800, 600, false)
+	ctx := chromium(t, 800, 600, false, chromedp.Flag("host-resolver-rules", "MAP rebound.example 127.0.0.1"))
 	do(t, ctx, chromedp.Navigate(hostile.URL))
 	for _, c := range []struct{ attack, want string }{
 		{`fetch("` + target + `v1/status").then(r => r.text())`, "TypeError"},
 		{`fetch("` + target + `v1/status", {mode: "no-cors"}).then(r => r.type + r.status)`, "opaque0"},
-		{`fetch("` + target + `v1/connections/p1", {method: "DELETE"}).then(r => r.text())`, "TypeError"},
+		{`fetch("` + target + `v1/connections/` + id + `", {method: "DELETE"}).then(r => r.text())`, "TypeError"},
 		{`fetch("` + target + `v1/reload", {method: "POST", mode: "no-cors"}).then(r => r.type + r.status)`, "opaque0"},
+		{`fetch("` + target + `v1/routes", {method: "POST", mode: "no-cors", body: '{"name":"x","sources":[{"url":"srt://127.0.0.1:1"}]}'}).then(r => r.type + r.status)`, "opaque0"},
 		{`fetch("` + target + `v1/routes/studio-a", {method: "DELETE"}).then(r => r.text())`, "TypeError"},
 		{`new Promise(done => { const e = new EventSource("` + target + `v1/stats/stream"); e.onerror = () => done("refused"); e.onmessage = () => done("read") })`, "refused"},
 	} {
@@ -185,7 +286,17 @@ func TestOtherOrigin(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.attack, got, c.want)
 		}
 	}
-	if d.WasKicked("p1") || len(d.Routes()) != 3 || d.ReloadCount() != 0 {
-		t.Error("a page of another origin drove the daemon")
+	do(t, ctx, chromedp.Navigate(strings.Replace(target, "127.0.0.1", "rebound.example", 1)))
+	for _, attack := range []string{`fetch("/v1/status")`, `fetch("/v1/reload", {method: "POST"})`, `fetch("/v1/connections/` + id + `", {method: "DELETE"})`, `fetch("/metrics")`, `fetch("/")`} {
+		if got := value[int](t, ctx, attack+`.then(r => r.status)`); got != http.StatusMisdirectedRequest {
+			t.Errorf("under a name that points here: %s: %d, want 421", attack, got)
+		}
 	}
+	if names := s.routes(); names != "studio-a field-unit backhaul" {
+		t.Errorf("a page of another origin drove the daemon: routes %s", names)
+	}
+	if _, events := s.Do("GET", "/v1/events", ""); strings.Contains(events, "taken over") || strings.Contains(events, "kicked") {
+		t.Errorf("a page of another origin drove the daemon: %s", events)
+	}
+	s.wantUndisturbed()
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 // weirline runs the command line and returns its output.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/sidecar/control"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 func TestAddresses(t *testing.T) {

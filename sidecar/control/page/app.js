@@ -264,13 +264,10 @@ function showEnd(node, way, e, name) {
   set(node.querySelector(".more"), more.join(" · "));
 }
 
-// showHealth shows what there is: numbers under their names.
+// showHealth says what passes and, if something is wrong with it, what.
 function showHealth(node, r) {
   const facts = [["received", size(r.media.bytes)]];
-  for (const [key, value] of Object.entries(r.health || {})) {
-    if (typeof value !== "number" && typeof value !== "string" && typeof value !== "boolean") continue;
-    facts.push(healthFact(key, value));
-  }
+  if (r.health && r.media.bytes > 0) facts.push(...healthFacts(r.health));
   if (r.media.unheard > 0) facts.push(["unheard", count(r.media.unheard) + " messages"]);
   const text = JSON.stringify(facts);
   if (node.dataset.shown === text) return;
@@ -281,17 +278,20 @@ function showHealth(node, r) {
     return s;
   }));
 }
-function healthFact(key, value) {
-  let words = key.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  if (typeof value !== "number") return [words, String(value)];
-  if (/^bit ?rate$|bits per second$/.test(words)) return ["bitrate", rate(value / 1e6) + " Mbit/s"];
-  const bad = value > 0 && /error|loss|lost/.test(words);
-  if (/ (ms|us|seconds)$/.test(words)) {
-    const unit = words.split(" ").pop();
-    words = words.slice(0, -unit.length - 1);
-    return [words, fixed(value, 2) + " " + (unit === "seconds" ? "s" : unit), bad];
-  }
-  return [words, Number.isInteger(value) ? count(value) : fixed(value, 2), bad];
+const healthErrors = [
+  ["continuityErrors", "continuity errors"], ["syncLosses", "sync losses"], ["strayBytes", "stray bytes"], ["transportErrors", "marked as damaged"],
+  ["tableErrors", "table errors"], ["clockErrors", "clock errors"],
+];
+function healthFacts(h) {
+  const facts = [];
+  if (h.format) facts.push(["format", h.format]);
+  if (h.nullShare > 0) facts.push(["stuffing", fixed(h.nullShare * 100, 1) + " %"]);
+  if (h.pcrJitterMs > 0) facts.push(["PCR jitter", fixed(h.pcrJitterMs, 2) + " ms"]);
+  const wrong = healthErrors.filter(([key]) => h[key] > 0).map(([key, words]) => [words, count(h[key]), true]);
+  if (h.patPresent === false) wrong.push(["PAT", "missing", true]);
+  else if (h.pmtPresent === false) wrong.push(["PMT", "missing", true]);
+  if (!wrong.length) wrong.push(["errors", "none"]);
+  return facts.concat(wrong);
 }
 
 async function removeRoute(name) {
@@ -311,21 +311,25 @@ let sortDown = false;
 
 const srt = (c, key) => c.srt ? c.srt[key] : -1;
 const columns = {
-  route: c => c.route, peer: c => c.peer || "", stream: c => c.streamId || "", age: c => c.uptimeSeconds,
+  route: c => c.route, peer: where, stream: c => c.streamId || "", age: c => c.uptimeSeconds,
   mbps: c => srt(c, "mbps"), rtt: c => srt(c, "rttMs"), loss: c => srt(c, "lossPercent"), retrans: c => srt(c, "retransPerSec"),
   dropped: c => dropped(c), buffer: c => srt(c, "bufferMs"),
 };
 function dropped(c) {
   return (c.srt ? c.srt.dropped : 0) + c.queue.dropped;
 }
+// where is whom or what the connection is with: a file or a socket has no peer.
+function where(c) {
+  return c.peer || c.url;
+}
 function keyOf(c) {
-  return c.id || [c.route, c.direction, c.output, c.peer].join("|");
+  return c.id || [c.route, c.direction, c.output, where(c)].join("|");
 }
 
 function pick(all) {
   const words = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   let list = all.filter(c => {
-    const text = [c.route, c.peer, c.streamId, c.user, c.direction].join(" ").toLowerCase();
+    const text = [c.route, where(c), c.streamId, c.user, c.direction].join(" ").toLowerCase();
     return words.every(w => text.includes(w));
   });
   if (sortKey) {
@@ -388,7 +392,8 @@ function showRow(node, c) {
   arrow.setAttribute("role", "img");
   set(cell("route"), c.route);
   const button = node.querySelector(".open");
-  set(button, c.peer || "local");
+  set(button, where(c));
+  button.title = c.url;
   button.setAttribute("aria-expanded", String(opened.has(keyOf(c))));
   set(cell("peer").querySelector("small"), c.user || "");
   set(cell("stream"), c.streamId || "");
@@ -398,7 +403,8 @@ function showRow(node, c) {
   hot(cell("dropped"), dropped(c), 1, Infinity);
   const kick = node.querySelector(".kick");
   kick.hidden = !c.id;
-  kick.setAttribute("aria-label", "Kick " + (c.peer || c.id));
+  kick.setAttribute("aria-label", "Kick " + where(c));
+  node.classList.toggle("local", !c.srt);
   showSRT(cell, c.srt);
 }
 
@@ -420,8 +426,8 @@ function showSRT(cell, s) {
 }
 
 async function kick(c) {
-  const who = c.peer || c.id;
-  const text = (c.streamId ? "Stream id " + c.streamId + ". " : "") + "Its connection ends now. It may call again.";
+  const who = where(c);
+  const text = (c.streamId ? "Stream id " + c.streamId + ". " : "") + "Its connection ends now. " + (c.peer ? "It may call again." : "The daemon opens it again.");
   if (await ask("Kick " + who + "?", text, "Kick")) {
     attempt(() => api("DELETE", "/v1/connections/" + encodeURIComponent(c.id)), who + " was kicked");
   }
@@ -489,7 +495,7 @@ function buildDetail(key) {
     canvas.onpointerleave = () => { canvas.at = undefined; showDetail(node, node.connection); };
   }
   node.querySelector(".charts").append(...node.figures.values());
-  charts.load(key);
+  if (now.connections.some(c => keyOf(c) === key && c.srt)) charts.load(key);
   return node;
 }
 
@@ -516,7 +522,8 @@ function showDetail(node, c) {
 }
 
 function showFacts(node, c) {
-  const facts = [["Direction", c.direction === "receive" ? "received by the source" : "sent by output " + (c.output || "")], ["Stream id", c.streamId || "none"]];
+  const facts = [["Direction", c.direction === "receive" ? "received by the source" : "sent by output " + (c.output || "")], ["Address", c.url]];
+  if (c.srt) facts.push(["Stream id", c.streamId || "none"]);
   if (c.user) facts.push(["User", c.user]);
   if (c.srt) {
     const s = c.srt;

@@ -30,7 +30,9 @@ type View struct {
 // column is one of the connections' table.
 type column struct {
 	head  string
-	width int // 0: shares what is left
+	width int
+	from  int  // width of the terminal from which it is shown
+	grows bool // shares what is left of the line, or is missing
 	right bool
 	text  func(control.LiveConnection) string
 	order func(a, b control.LiveConnection) int
@@ -45,57 +47,88 @@ func srt(c control.LiveConnection) control.LiveSRT {
 
 // figure is a column of a number that only SRT connections have; the largest
 // comes first.
-func figure(head string, width int, format string, value func(control.LiveSRT) float64) column {
-	return column{head, width, true,
-		func(c control.LiveConnection) string {
+func figure(head string, width, from int, format string, value func(control.LiveSRT) float64) column {
+	return column{head: head, width: width, from: from, right: true,
+		text: func(c control.LiveConnection) string {
 			if c.SRT == nil {
 				return "-"
 			}
 			return fmt.Sprintf(format, value(*c.SRT))
 		},
-		func(a, b control.LiveConnection) int { return cmp.Compare(value(srt(b)), value(srt(a))) },
+		order: func(a, b control.LiveConnection) int { return cmp.Compare(value(srt(b)), value(srt(a))) },
 	}
 }
 
-func words(head string, width int, value func(control.LiveConnection) string) column {
-	return column{head, width, false, value,
-		func(a, b control.LiveConnection) int { return cmp.Compare(value(a), value(b)) }}
+func words(head string, width, from int, grows bool, value func(control.LiveConnection) string) column {
+	return column{head: head, width: width, from: from, grows: grows, text: value,
+		order: func(a, b control.LiveConnection) int { return cmp.Compare(value(a), value(b)) }}
 }
 
 func dropped(c control.LiveConnection) uint64 { return uint64(srt(c).Dropped) + c.Queue.Dropped }
 
+// The rightmost columns are not the first to go on a narrow terminal: what says
+// that something is wrong stays.
 var columns = []column{
-	words("", 2, func(c control.LiveConnection) string {
+	words("", 2, 0, false, func(c control.LiveConnection) string {
 		if c.Direction == control.Receive {
 			return "in"
 		}
 		return "to"
 	}),
-	words("ROUTE", 16, func(c control.LiveConnection) string { return c.Route }),
-	words("PEER", 22, func(c control.LiveConnection) string { return c.Peer }),
-	words("STREAM ID", 0, func(c control.LiveConnection) string { return c.StreamID }),
-	{"AGE", 8, true, func(c control.LiveConnection) string { return age(c.Uptime) },
-		func(a, b control.LiveConnection) int { return cmp.Compare(a.Uptime, b.Uptime) }},
-	figure("MBIT/S", 7, "%.2f", func(s control.LiveSRT) float64 { return s.Mbps }),
-	figure("RTT", 6, "%.1f", func(s control.LiveSRT) float64 { return s.RTT }),
-	figure("LOSS%", 6, "%.2f", func(s control.LiveSRT) float64 { return s.LossPercent }),
-	figure("RESENT", 6, "%.0f", func(s control.LiveSRT) float64 { return s.RetransPerSec }),
-	{"DROPPED", 7, true, func(c control.LiveConnection) string { return fmt.Sprint(dropped(c)) },
-		func(a, b control.LiveConnection) int { return cmp.Compare(dropped(b), dropped(a)) }},
-	{"BUFFER", 10, true, func(c control.LiveConnection) string {
+	words("ROUTE", 12, 60, false, func(c control.LiveConnection) string { return c.Route }),
+	words("PEER", 15, 0, true, func(c control.LiveConnection) string { return strings.TrimRight(c.Where()+" "+c.User, " ") }),
+	words("STREAM ID", 18, 120, true, func(c control.LiveConnection) string { return c.StreamID }),
+	{head: "AGE", width: 7, from: 100, right: true, text: func(c control.LiveConnection) string { return age(c.Uptime) },
+		order: func(a, b control.LiveConnection) int { return cmp.Compare(a.Uptime, b.Uptime) }},
+	figure("MBIT/S", 7, 0, "%.2f", func(s control.LiveSRT) float64 { return s.Mbps }),
+	figure("RTT", 6, 40, "%.1f", func(s control.LiveSRT) float64 { return s.RTT }),
+	figure("LOSS%", 6, 50, "%.2f", func(s control.LiveSRT) float64 { return s.LossPercent }),
+	figure("RESENT", 6, 110, "%.0f", func(s control.LiveSRT) float64 { return s.RetransPerSec }),
+	{head: "DROPPED", width: 7, from: 70, right: true, text: func(c control.LiveConnection) string { return fmt.Sprint(dropped(c)) },
+		order: func(a, b control.LiveConnection) int { return cmp.Compare(dropped(b), dropped(a)) }},
+	{head: "BUFFER", width: 9, from: 80, right: true, text: func(c control.LiveConnection) string {
 		if c.SRT == nil {
 			return "-"
 		}
 		return fmt.Sprintf("%d/%d", c.SRT.Buffer, c.SRT.Latency)
-	}, func(a, b control.LiveConnection) int { return cmp.Compare(srt(b).Buffer, srt(a).Buffer) }},
+	}, order: func(a, b control.LiveConnection) int { return cmp.Compare(srt(b).Buffer, srt(a).Buffer) }},
 }
+
+// layout returns the widths of the columns that have room; 0: not shown.
+func layout(width int) []int {
+	widths := make([]int, len(columns))
+	left, growing := width+1, 0
+	for i, c := range columns {
+		if width < c.from {
+			continue
+		}
+		widths[i] = c.width
+		left -= c.width + 1
+		if c.grows {
+			growing++
+		}
+	}
+	for i, c := range columns {
+		if widths[i] > 0 && c.grows {
+			more := left / growing
+			widths[i] += more
+			left, growing = left-more, growing-1
+		}
+	}
+	return widths
+}
+
+// leastTrouble is how much room it takes to say what is wrong with a route; with
+// less, its color has to do.
+const leastTrouble = 16
+
+// leastWidth is that of lines on a terminal too narrow for anything.
+const leastWidth = 20
 
 // Render draws a sample, with the newest events, as lines of at most the width.
 func Render(live *control.Live, events []control.Event, v View) []string {
-	if v.Width < 20 {
-		v.Width = 20
-	}
-	lines := []string{fit(summary(live), v.Width)}
+	v.Width = max(v.Width, leastWidth)
+	lines := summary(live, v.Width)
 	if live.Status.ConfigError != "" {
 		lines = append(lines, paint(v, red, fit("configuration refused: "+live.Status.ConfigError, v.Width)))
 	}
@@ -115,7 +148,8 @@ func Render(live *control.Live, events []control.Event, v View) []string {
 	return lines
 }
 
-func summary(live *control.Live) string {
+// summary is a line, or several if the terminal is narrow.
+func summary(live *control.Live, width int) []string {
 	up := 0
 	var in, out float64
 	for _, r := range live.Routes {
@@ -130,25 +164,48 @@ func summary(live *control.Live) string {
 			out += srt(c).Mbps
 		}
 	}
-	return fmt.Sprintf("weirline %s  up %s  routes %d/%d  connections %d  in %.2f  out %.2f Mbit/s",
-		clean(strings.TrimPrefix(live.Status.Version, "weirline ")), age(live.Time.Sub(live.Status.Started).Seconds()), up, len(live.Routes), len(live.Connections), in, out)
+	version, _, _ := strings.Cut(strings.TrimPrefix(live.Status.Version, "weirline "), " ")
+	parts := []string{
+		"weirline " + clean(version), "up " + age(live.Time.Sub(live.Status.Started).Seconds()),
+		fmt.Sprintf("routes %d/%d", up, len(live.Routes)), fmt.Sprintf("connections %d", len(live.Connections)),
+		fmt.Sprintf("in %.2f  out %.2f Mbit/s", in, out),
+	}
+	lines := []string{fit(parts[0], width)}
+	for _, p := range parts[1:] {
+		last := &lines[len(lines)-1]
+		if len(*last)+2+len(p) <= width {
+			*last += "  " + p
+		} else {
+			lines = append(lines, fit(p, width))
+		}
+	}
+	return lines
 }
 
 func routes(live *control.Live, v View) []string {
-	out := []string{paint(v, bold, fit(fmt.Sprintf("%-16s %-10s %8s  %-8s %s", "ROUTE", "SOURCE", "MBIT/S", "OUTPUTS", ""), v.Width))}
+	name := 16
+	if v.Width < 60 {
+		name = 10
+	}
+	out := []string{paint(v, bold, fit(fmt.Sprintf("%-*s %-10s %7s %-7s", name, "ROUTE", "SOURCE", "MBIT/S", "OUTPUTS"), v.Width))}
 	for _, r := range live.Routes {
 		up, trouble := 0, ""
 		for _, o := range r.Outputs {
 			if o.State == route.Up {
 				up++
 			} else if o.Error != "" {
-				trouble = o.ID + ": " + o.Error
+				to, _, _ := strings.Cut(o.URL, "?")
+				trouble = to + ": " + o.Error
 			}
 		}
 		if r.Source.State != route.Up && r.Source.Error != "" {
 			trouble = r.Source.Error
 		}
-		line := fit(fmt.Sprintf("%s %-10s %8.2f  %-8s %s", pad(r.Name, 16), r.Source.State, r.Mbps, fmt.Sprintf("%d/%d up", up, len(r.Outputs)), clean(trouble)), v.Width)
+		line := fmt.Sprintf("%s %-10s %7.2f %-7s", pad(r.Name, name), r.Source.State, r.Mbps, fmt.Sprintf("%d/%d up", up, len(r.Outputs)))
+		if v.Width >= len(line)+leastTrouble {
+			line += " " + clean(trouble)
+		}
+		line = fit(line, v.Width)
 		switch {
 		case r.Source.State == route.Failed:
 			line = paint(v, red, line)
@@ -162,17 +219,7 @@ func routes(live *control.Live, v View) []string {
 
 // connections fills room lines, the heading included; 0: all of them.
 func connections(live *control.Live, v View, room int) []string {
-	widths := make([]int, len(columns))
-	left := v.Width
-	for i, c := range columns {
-		widths[i] = c.width
-		left -= c.width + 1
-	}
-	for i, c := range columns {
-		if c.width == 0 {
-			widths[i] = max(10, left)
-		}
-	}
+	widths := layout(v.Width)
 	list := slices.Clone(live.Connections)
 	by := columns[v.Sort%len(columns)]
 	slices.SortStableFunc(list, func(a, b control.LiveConnection) int {
@@ -199,14 +246,17 @@ func connections(live *control.Live, v View, room int) []string {
 }
 
 func row(widths []int, cell func(int, column) string) string {
-	parts := make([]string, len(columns))
+	parts := make([]string, 0, len(columns))
 	for i, c := range columns {
+		if widths[i] == 0 {
+			continue
+		}
 		text := pad(cell(i, c), widths[i])
 		if c.right {
 			text = strings.TrimRight(text, " ")
 			text = strings.Repeat(" ", widths[i]-len([]rune(text))) + text
 		}
-		parts[i] = text
+		parts = append(parts, text)
 	}
 	return strings.TrimRight(strings.Join(parts, " "), " ")
 }

@@ -157,9 +157,9 @@ func (s *state) press(key string) bool {
 	case "q", "Q", "\x03", "\x1b":
 		return false
 	case "\x1b[C", "s", "\t": // right
-		v.Sort = (v.Sort + 1) % len(columns)
+		v.sortNext(1)
 	case "\x1b[D", "S": // left
-		v.Sort = (v.Sort + len(columns) - 1) % len(columns)
+		v.sortNext(len(columns) - 1)
 	case "r", "R":
 		v.Reverse = !v.Reverse
 	case "\x1b[B", "j":
@@ -180,7 +180,18 @@ func (s *state) press(key string) bool {
 	return true
 }
 
-const help = "q quit  left/right sort by  r reverse  up/down scroll"
+// sortNext goes to the next column that is shown.
+func (v *View) sortNext(step int) {
+	widths := layout(max(v.Width, leastWidth))
+	for range columns {
+		if v.Sort = (v.Sort + step) % len(columns); widths[v.Sort] > 0 {
+			return
+		}
+	}
+}
+
+// help is what the last line says, and what it says where there is less room.
+var help = []string{"q quit  left/right sort by  r reverse  up/down scroll", "q quit  s sort  r reverse  j/k scroll"}
 
 func (s *state) draw(screen Screen) {
 	s.view.Width, s.view.Height = screen.Size()
@@ -192,7 +203,11 @@ func (s *state) draw(screen Screen) {
 	for len(lines) < s.view.Height {
 		lines = append(lines, "")
 	}
-	last := paint(s.view, bold, fit(help, s.view.Width))
+	keys := help[0]
+	if len(keys) > s.view.Width {
+		keys = help[1]
+	}
+	last := paint(s.view, bold, fit(keys, s.view.Width))
 	if s.fault != "" {
 		last = paint(s.view, red, fit(clean(s.fault), s.view.Width))
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/control/client"
-	"github.com/weirline/weirline/tests/page/fake"
+	"github.com/weirline/weirline/tests/api/fake"
 )
 
 func serve(t *testing.T, d control.Daemon) (*control.Server, *client.Client) {
@@ -118,6 +118,34 @@ func TestSortAndScroll(t *testing.T) {
 	}
 	if s.press("q") {
 		t.Error("q does not quit")
+	}
+}
+
+// TestNarrow: what is important stays, columns out of sight are not sorted by, and
+// an end without a peer is shown by its address.
+func TestNarrow(t *testing.T) {
+	l := live(t, fake.New(3))
+	l.Connections = append(l.Connections, control.LiveConnection{Route: "studio-a", Direction: control.Send, URL: "file:///var/rec/a.ts"})
+	for width, want := range map[int]string{
+		160: "ROUTE PEER STREAM ID AGE MBIT/S RTT LOSS% RESENT DROPPED BUFFER",
+		80:  "ROUTE PEER MBIT/S RTT LOSS% DROPPED BUFFER",
+		40:  "PEER MBIT/S RTT",
+		20:  "PEER MBIT/S",
+	} {
+		lines := connections(l, View{Width: width}, 0)
+		if got := strings.Join(strings.Fields(lines[0]), " "); got != want {
+			t.Errorf("%d: %s, want %s", width, got, want)
+		}
+		if text := strings.Join(lines, "\n"); width >= 40 && !strings.Contains(text, "file:///var/rec/a.ts") {
+			t.Errorf("%d: no address of the file:\n%s", width, text)
+		}
+		s := state{live: l, view: View{Sort: 1, Width: width}}
+		for range 2 * len(columns) {
+			s.press("s")
+			if layout(width)[s.view.Sort] == 0 {
+				t.Errorf("%d: sorted by %s, which is not shown", width, columns[s.view.Sort].head)
+			}
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
 // Package fake is a daemon that moves no media: its numbers move when it is
-// told to, so that tests of the control surface know what to expect.
+// told to, so that the unit tests of the control surface know what to expect.
 //
 // Lives here: Daemon, an implementation of control.Daemon. May import: control,
 // config, route, srtcore. Never: sockets.
@@ -20,9 +20,6 @@ import (
 	"github.com/weirline/weirline/sidecar/route"
 )
 
-// Evil is a stream id as an attacker would choose it.
-const Evil = `<img src=x onerror="document.title='owned'">`
-
 // Secret must not be seen anywhere.
 const Secret = "correct-horse-battery"
 
@@ -32,18 +29,15 @@ const Refused = "srt://refused.example:1"
 
 // Daemon implements control.Daemon.
 type Daemon struct {
-	mu      sync.Mutex
-	routes  []route.Snapshot
-	level   slog.Level
-	events  []control.Event
-	more    chan struct{}
-	steps   int
-	kicked  []string // ids
-	reloads int
+	mu     sync.Mutex
+	routes []route.Snapshot
+	level  slog.Level
+	events []control.Event
+	more   chan struct{}
+	steps  int
+	kicked []string // ids
 	// ReloadError is what Reload fails with.
 	ReloadError error
-	// ConfigError is shown by Status.
-	ConfigError string
 }
 
 // New returns a daemon with three routes and players on one of them.
@@ -60,9 +54,6 @@ func New(players int) *Daemon {
 	for i := range players {
 		s := Session(fmt.Sprintf("p%d", i+1), fmt.Sprintf("192.0.2.%d:%d", 10+i%200, 50000+i), fmt.Sprintf("#!::r=live/studio-a,m=request,u=viewer%d", i+1))
 		s.User = fmt.Sprintf("viewer%d", i+1)
-		if i == 0 {
-			s.StreamID = Evil
-		}
 		studio.Outputs[1].Sessions = append(studio.Outputs[1].Sessions, s)
 	}
 	studio.Health = map[string]any{"bitrate": 6.1e6, "continuityErrors": 3, "syncLosses": 0, "pcrJitterMs": 0.42}
@@ -183,7 +174,7 @@ func (d *Daemon) Status() control.Status {
 	defer d.mu.Unlock()
 	return control.Status{
 		Version: "1.2.3", Started: time.Now().Add(-3 * time.Hour), PID: 4242, ConfigFile: "/etc/weirline/weirline.yaml",
-		Loaded: time.Now().Add(-time.Hour), ConfigError: d.ConfigError, Goroutines: 31, Threads: 9, HeapBytes: 18 << 20,
+		Loaded: time.Now().Add(-time.Hour), Goroutines: 31, Threads: 9, HeapBytes: 18 << 20,
 	}
 }
 
@@ -306,13 +297,6 @@ func (d *Daemon) WasKicked(id string) bool {
 	return slices.Contains(d.kicked, id)
 }
 
-// ReloadCount counts the calls of Reload.
-func (d *Daemon) ReloadCount() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.reloads
-}
-
 // Connection knows the ids but has no connections.
 func (d *Daemon) Connection(id string) (*srtcore.Conn, error) {
 	for _, r := range d.Routes() {
@@ -325,13 +309,8 @@ func (d *Daemon) Connection(id string) (*srtcore.Conn, error) {
 	return nil, fmt.Errorf("connection %q: %w", id, control.ErrNotFound)
 }
 
-// Reload counts.
-func (d *Daemon) Reload() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.reloads++
-	return d.ReloadError
-}
+// Reload fails, if it is to.
+func (d *Daemon) Reload() error { return d.ReloadError }
 
 // LogLevel is the level.
 func (d *Daemon) LogLevel() slog.Level {
