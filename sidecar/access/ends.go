@@ -16,6 +16,7 @@ type end struct {
 	port *Port
 	ref  config.Ref
 	mode mode
+	most int           // callers at a time; 0: any number
 	bell chan struct{} // somebody has come
 	gone chan struct{} // closed by Close
 
@@ -61,8 +62,8 @@ type player struct {
 	who
 }
 
-func newEnd(p *Port, ref config.Ref, m mode) *end {
-	return &end{port: p, ref: ref, mode: m, bell: make(chan struct{}, 1), gone: make(chan struct{})}
+func newEnd(p *Port, ref config.Ref, m mode, most int) *end {
+	return &end{port: p, ref: ref, mode: m, most: most, bell: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
 // URL is what a caller calls.
@@ -135,7 +136,7 @@ func (p *Port) place(c *srtcore.Conn) (out []*visit) {
 	}
 	e.ready = append(e.ready, v)
 	e.ring()
-	p.log.Debug("caller accepted", "peer", g.from.String(), "stream", g.stream, "mode", g.mode.String(), "user", g.user)
+	p.log.Debug("caller accepted", "peer", g.from.String(), "stream", shownName(g.stream), "mode", g.mode.String(), "user", shownName(g.user))
 	return out
 }
 

@@ -115,7 +115,7 @@ func (r *rig) publish(stream, passphrase string) endpoint.SourceEnd {
 
 func (r *rig) play(stream, passphrase string) endpoint.SinkEnd {
 	r.t.Helper()
-	e, err := r.port.Play(config.Ref{Stream: stream, Passphrase: config.Secret(passphrase)})
+	e, err := r.port.Play(config.Ref{Stream: stream, Passphrase: config.Secret(passphrase)}, 0)
 	if err != nil {
 		r.t.Fatal(err)
 	}

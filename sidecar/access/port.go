@@ -52,6 +52,7 @@ type Port struct {
 	rules    *rules
 	streams  map[string]*stream
 	guests   map[*guest]struct{}
+	patrons  patrons
 	accepted uint64
 	ln       *srtcore.Listener
 	closed   bool
@@ -129,23 +130,24 @@ func (p *Port) accept(ln *srtcore.Listener, finished chan struct{}) {
 
 // Publish returns the end that media comes from which callers publish as ref.
 func (p *Port) Publish(ref config.Ref) (endpoint.SourceEnd, error) {
-	e, err := p.add(ref, modePublish)
+	e, err := p.add(ref, modePublish, 0)
 	if err != nil {
 		return nil, err
 	}
 	return publishEnd{e}, nil
 }
 
-// Play returns the end whose sessions are the callers that play ref.
-func (p *Port) Play(ref config.Ref) (endpoint.SinkEnd, error) {
-	e, err := p.add(ref, modePlay)
+// Play returns the end whose sessions are the callers that play ref, at most so
+// many at a time; 0: any number.
+func (p *Port) Play(ref config.Ref, most int) (endpoint.SinkEnd, error) {
+	e, err := p.add(ref, modePlay, most)
 	if err != nil {
 		return nil, err
 	}
 	return playEnd{e}, nil
 }
 
-func (p *Port) add(ref config.Ref, m mode) (*end, error) {
+func (p *Port) add(ref config.Ref, m mode, most int) (*end, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -163,7 +165,7 @@ func (p *Port) add(ref config.Ref, m mode) (*end, error) {
 	if *place != nil {
 		return nil, fmt.Errorf("listener %q: stream %q has a route to %s it already: give it another name", p.cfg.Name, ref.Stream, m)
 	}
-	*place = newEnd(p, ref, m)
+	*place = newEnd(p, ref, m, most)
 	return *place, nil
 }
 
