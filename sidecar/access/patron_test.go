@@ -45,7 +45,7 @@ func TestPatronsAreBounded(t *testing.T) {
 		t.Error("nobody for an address that is not valid")
 	}
 	busy := l.of(a, now)
-	busy.wrong.at, busy.wrong.taken = now, 10 * wrongBurst
+	busy.wrong.at, busy.wrong.taken = now, 10*wrongBurst
 	v4 := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
 	for i := range 2 * mostPatrons {
 		p := l.of(v4(i), now)
