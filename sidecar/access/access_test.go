@@ -262,7 +262,7 @@ func TestUpdate(t *testing.T) {
 func TestClosedEnd(t *testing.T) {
 	r := newRig(t, config.Listener{})
 	out := r.play("s", "")
-	if _, err := r.port.Play(config.Ref{Stream: "s"}, 0); err == nil {
+	if _, err := r.port.Play(config.Ref{Stream: "s"}); err == nil {
 		t.Error("two ends for one stream")
 	}
 	waits := make(chan error)

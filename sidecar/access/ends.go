@@ -16,11 +16,11 @@ type end struct {
 	port *Port
 	ref  config.Ref
 	mode mode
-	most int           // callers at a time; 0: any number
 	bell chan struct{} // somebody has come
 	gone chan struct{} // closed by Close
 
 	closed bool
+	most   int      // callers at a time; 0: any number
 	ready  []*visit // connected, not yet taken by the route
 	owner  *visit   // the last publisher
 	claim  *guest   // who is about to become it
@@ -62,8 +62,8 @@ type player struct {
 	who
 }
 
-func newEnd(p *Port, ref config.Ref, m mode, most int) *end {
-	return &end{port: p, ref: ref, mode: m, most: most, bell: make(chan struct{}, 1), gone: make(chan struct{})}
+func newEnd(p *Port, ref config.Ref, m mode) *end {
+	return &end{port: p, ref: ref, mode: m, bell: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
 // URL is what a caller calls.
@@ -228,6 +228,14 @@ func (e publishEnd) OpenSource(ctx context.Context) (endpoint.Source, error) {
 
 // playEnd is an output of a route.
 type playEnd struct{ *end }
+
+// AtMost bounds the players at a time, so that one too many is told in the
+// handshake; 0: any number.
+func (e playEnd) AtMost(n int) {
+	e.port.mu.Lock()
+	defer e.port.mu.Unlock()
+	e.most = n
+}
 
 // OpenSink implements endpoint.SinkEnd: it waits for the next player.
 func (e playEnd) OpenSink(ctx context.Context) (endpoint.Sink, error) {

@@ -130,24 +130,23 @@ func (p *Port) accept(ln *srtcore.Listener, finished chan struct{}) {
 
 // Publish returns the end that media comes from which callers publish as ref.
 func (p *Port) Publish(ref config.Ref) (endpoint.SourceEnd, error) {
-	e, err := p.add(ref, modePublish, 0)
+	e, err := p.add(ref, modePublish)
 	if err != nil {
 		return nil, err
 	}
 	return publishEnd{e}, nil
 }
 
-// Play returns the end whose sessions are the callers that play ref, at most so
-// many at a time; 0: any number.
-func (p *Port) Play(ref config.Ref, most int) (endpoint.SinkEnd, error) {
-	e, err := p.add(ref, modePlay, most)
+// Play returns the end whose sessions are the callers that play ref.
+func (p *Port) Play(ref config.Ref) (endpoint.SinkEnd, error) {
+	e, err := p.add(ref, modePlay)
 	if err != nil {
 		return nil, err
 	}
 	return playEnd{e}, nil
 }
 
-func (p *Port) add(ref config.Ref, m mode, most int) (*end, error) {
+func (p *Port) add(ref config.Ref, m mode) (*end, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -165,7 +164,7 @@ func (p *Port) add(ref config.Ref, m mode, most int) (*end, error) {
 	if *place != nil {
 		return nil, fmt.Errorf("listener %q: stream %q has a route to %s it already: give it another name", p.cfg.Name, ref.Stream, m)
 	}
-	*place = newEnd(p, ref, m, most)
+	*place = newEnd(p, ref, m)
 	return *place, nil
 }
 

@@ -83,9 +83,6 @@ func TestWrongPassphrasesAreBounded(t *testing.T) {
 	if wrong := ends[srtcore.RejBadSecret]; wrong < 50 || wrong > most || wrong+ends[srtcore.RejOverload] != guesses {
 		t.Errorf("%v; want 50..%d wrong passphrases and the rest turned away", ends, most)
 	}
-	if ends := r.many(1, "127.0.0.2:0", "s", "the right one"); ends[srtcore.RejOverload] != 1 {
-		t.Errorf("it went on guessing: %v", ends)
-	}
 	r.mustCall("s", "the right one") // from another address
 }
 
@@ -117,7 +114,7 @@ func TestQuestionsOfOneAddressAreBounded(t *testing.T) {
 func TestHookThatHangsForOneAddress(t *testing.T) {
 	var hanging atomic.Int32
 	release := make(chan struct{})
-	r := hookRig(t, 2500*time.Millisecond, func(_ http.ResponseWriter, q *http.Request) {
+	r := hookRig(t, 1500*time.Millisecond, func(_ http.ResponseWriter, q *http.Request) {
 		b := make([]byte, 1000)
 		n, _ := q.Body.Read(b)
 		if !containsPeer(b[:n], "127.0.0.2:") {
@@ -143,7 +140,7 @@ func TestHookThatHangsForOneAddress(t *testing.T) {
 		}
 	}
 	// Later the server may not have noticed yet who has given up.
-	if n := hanging.Load(); n != 16 && time.Since(flooded) < 2*time.Second {
+	if n := hanging.Load(); n != 16 && time.Since(flooded) < time.Second {
 		t.Errorf("%d questions of one address at a time, want 16", n)
 	}
 	if ends := <-flood; ends[2504] != 150 {
@@ -166,9 +163,7 @@ func TestPlacesOfARoute(t *testing.T) {
 			<-release
 		}
 	})
-	if _, err := r.port.Play(config.Ref{Stream: "s"}, 3); err != nil {
-		t.Fatal(err)
-	}
+	r.play("s", "").(interface{ AtMost(int) }).AtMost(3)
 	r.play("other", "")
 	undecided := make(chan map[srtcore.RejectReason]int, 1)
 	go func() { undecided <- r.many(10, "127.0.0.2:0", "s", "") }()

@@ -21,7 +21,7 @@ func FuzzWish(f *testing.F) {
 		if _, err := p.Publish(config.Ref{Stream: name}); err != nil {
 			f.Fatal(err)
 		}
-		if _, err := p.Play(config.Ref{Stream: name}, 0); err != nil {
+		if _, err := p.Play(config.Ref{Stream: name}); err != nil {
 			f.Fatal(err)
 		}
 	}

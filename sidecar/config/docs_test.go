@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -207,6 +208,39 @@ func TestExamplesInTheTables(t *testing.T) {
 	c.Listeners = []Listener{{Name: "x", Address: ":0", Hook: &h}}
 	if err := c.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The schemes that are named are those that can be used, in each direction, and no
+// others.
+func TestSchemesInTheTables(t *testing.T) {
+	targets := map[string]string{
+		"srt://": "127.0.0.1:9000", "udp://": "127.0.0.1:9000", "tcp://": "127.0.0.1:9000", "unix:": "/tmp/x.sock",
+		"file://": "/tmp/x.ts", "http://": "127.0.0.1:9000/x", "https://": "127.0.0.1:9000/x", "rtmp://": "127.0.0.1/x", "ftp://": "127.0.0.1/x",
+		"rtp://": "127.0.0.1:9000", "hls://": "127.0.0.1/x", "data:": "x", "fd:": "3", "pipe:": "1", "tls://": "127.0.0.1:9000",
+	}
+	allowed := strings.Split(urlAllowed, ", ")
+	for _, s := range allowed {
+		if targets[s] == "" {
+			t.Errorf("%s is allowed and not tried here", s)
+		}
+	}
+	for s, target := range targets {
+		c := Default()
+		r := DefaultRoute()
+		r.Name, r.Sources, r.Outputs = "x", []Source{{URL: s + target}}, []Output{{URL: "udp://127.0.0.1:1"}}
+		c.Routes = []Route{r}
+		asSource := c.Validate()
+		r.Sources, r.Outputs = []Source{{URL: "udp://127.0.0.1:1"}}, []Output{{URL: s + target}}
+		c.Routes = []Route{r}
+		asOutput := c.Validate()
+		for _, err := range []error{asSource, asOutput} {
+			if ok := slices.Contains(allowed, s); ok != (err == nil) {
+				t.Errorf("%s is allowed: %v; it is refused by %v", s, ok, err)
+			} else if err != nil && !strings.Contains(err.Error(), "srt://, udp://, tcp://, unix:, file://, http://") {
+				t.Errorf("%s: %v does not say what is allowed", s, err)
+			}
+		}
 	}
 }
 

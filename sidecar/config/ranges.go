@@ -104,5 +104,5 @@ const (
 	listenAllowed  = "host:port, unix:PATH or off"
 	prefixAllowed  = "addresses and prefixes, as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32"
 	originAllowed  = "http://host[:port] or https://host[:port]"
-	urlAllowed     = "srt://, udp://, tcp://, unix:, file://"
+	urlAllowed     = "srt://, udp://, tcp://, unix:, file://, http://, https://"
 )

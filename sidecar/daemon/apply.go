@@ -273,7 +273,7 @@ func (d *Daemon) AddOutput(name string, o config.Output) (string, error) {
 	if rt == nil {
 		return "", fmt.Errorf("route %q does not run: %w", name, r.failure())
 	}
-	e, err := d.output(o, r.cfg.MaxPlayers)
+	e, err := d.output(o)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", control.ErrInvalid, err)
 	}

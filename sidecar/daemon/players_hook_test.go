@@ -48,7 +48,7 @@ routes:
 	r := newRig(t, routes+route("free", "main")+route("asked", "asks"))
 	dial := func(address, id string) (*srtcore.Conn, error) {
 		cfg := srtcore.DefaultConfig()
-		cfg.StreamID, cfg.RcvLatency = id, 500*time.Millisecond
+		cfg.StreamID, cfg.RcvLatency, cfg.ConnTimeout = id, 500*time.Millisecond, patience/2
 		c, err := srtcore.Dial(r.ctx, address, &cfg)
 		if err == nil {
 			t.Cleanup(func() { c.Abort() })

@@ -182,7 +182,7 @@ func (d *Daemon) build(cfg config.Route, bound func()) (*route.Route, error) {
 	}
 	for _, o := range cfg.Outputs {
 		var e endpoint.SinkEnd
-		if e, err = d.output(o, cfg.MaxPlayers); err != nil {
+		if e, err = d.output(o); err != nil {
 			return nil, err
 		}
 		outputs = append(outputs, e)
@@ -218,7 +218,7 @@ func (d *Daemon) source(s config.Source) (endpoint.SourceEnd, error) {
 	return l.port.Publish(*s.Publish)
 }
 
-func (d *Daemon) output(o config.Output, players int) (endpoint.SinkEnd, error) {
+func (d *Daemon) output(o config.Output) (endpoint.SinkEnd, error) {
 	if o.Play == nil {
 		return endpoint.ParseSink(o.URL)
 	}
@@ -226,7 +226,7 @@ func (d *Daemon) output(o config.Output, players int) (endpoint.SinkEnd, error) 
 	if l == nil {
 		return nil, noListener(o.Play.Listener)
 	}
-	return l.port.Play(*o.Play, players)
+	return l.port.Play(*o.Play)
 }
 
 func noListener(name string) error {
