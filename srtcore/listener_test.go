@@ -290,3 +290,53 @@ func TestOnRefused(t *testing.T) {
 		}
 	})
 }
+
+// OnRequest can have the passphrase checked before it asks others; the answer is
+// what the caller would be told after it.
+func TestCheckPassphrase(t *testing.T) {
+	r := newRig(t, srtcore.RuntimeConfig{})
+	var said atomic.Pointer[error]
+	l := r.listen("127.0.0.1:0", func(c *srtcore.Config) {
+		c.Passphrase = "the listener's"
+		c.OnRequest = func(q *srtcore.ConnRequest) error {
+			var err error
+			switch q.StreamID {
+			case "own":
+				err = q.SetPassphrase("of this caller")
+			case "none":
+				err = q.SetPassphrase("")
+			}
+			if err == nil {
+				err = q.CheckPassphrase()
+			}
+			said.Store(&err)
+			return nil // the check alone refuses nobody
+		}
+	})
+	for _, c := range []struct {
+		id, passphrase string
+		want           srtcore.RejectReason
+	}{
+		{"", "the listener's", 0},
+		{"", "of this caller", srtcore.RejBadSecret},
+		{"", "", srtcore.RejUnsecure},
+		{"own", "of this caller", 0},
+		{"own", "the listener's", srtcore.RejBadSecret},
+		{"none", "", 0},
+		{"none", "the listener's", srtcore.RejUnsecure},
+	} {
+		want := error(nil)
+		if c.want != 0 {
+			want = &srtcore.RejectError{Reason: c.want}
+		}
+		_, err := r.tryDial(l.Addr().String(), func(f *srtcore.Config) { f.StreamID, f.Passphrase = c.id, c.passphrase })
+		if checked := *said.Load(); !errors.Is(checked, want) || !errors.Is(err, want) {
+			t.Errorf("%+v: checked %v, Dial %v", c, checked, err)
+		}
+	}
+	l = r.listen("127.0.0.1:0", func(c *srtcore.Config) {
+		c.Passphrase, c.EnforcedEncryption = "the listener's", false
+		c.OnRequest = func(q *srtcore.ConnRequest) error { return q.CheckPassphrase() }
+	})
+	r.dial(l.Addr().String(), func(c *srtcore.Config) { c.Passphrase, c.EnforcedEncryption = "another one", false })
+}

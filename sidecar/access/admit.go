@@ -17,6 +17,7 @@ type guest struct {
 	id   string // the stream id as he gave it
 	from netip.AddrPort
 	end  *end
+	at   *patron
 
 	state state
 	since time.Time       // of the state
@@ -48,6 +49,9 @@ func (p *Port) request(r *srtcore.ConnRequest) error {
 		}
 	}()
 	h, no := p.admit(g, r)
+	if no == nil {
+		no = p.prove(g, r)
+	}
 	if no == nil {
 		no = p.confirm(g, h)
 	}
@@ -98,10 +102,11 @@ func (p *Port) admit(g *guest, r *srtcore.ConnRequest) (*hook, *Refusal) {
 	if no := setSecret(r, string(p.rules.secret(u, e.ref)), p.target.Config.EnforcedEncryption); no != nil {
 		return nil, no
 	}
-	if no := p.room(g, e); no != nil {
+	g.end, g.since = e, time.Now()
+	if no := p.room(g); no != nil {
 		return nil, no
 	}
-	g.end, g.since = e, time.Now()
+	g.at.here++
 	g.rival.look(e.owner, g.from.Addr(), g.since)
 	p.guests[g] = struct{}{}
 	return p.rules.hook, nil
@@ -112,7 +117,7 @@ func badID(err error) *Refusal {
 		return refuse("mode", srtcore.RejBadMode, err.Error())
 	}
 	// The error of the parser quotes parts of the stream id.
-	if errors.Is(err, errNoName) || errors.Is(err, errEscape) {
+	if errors.Is(err, errNoName) || errors.Is(err, errEscape) || errors.Is(err, errText) {
 		return refuse("stream-id", srtcore.RejBadRequest, err.Error())
 	}
 	return refuse("stream-id", srtcore.RejBadRequest, "the stream id cannot be read: write #!::r=NAME,m=publish or NAME")
@@ -133,32 +138,85 @@ func setSecret(r *srtcore.ConnRequest, secret string, enforced bool) *Refusal {
 	return refuse("passphrase", srtcore.RejUnsecure, "the caller does not encrypt, but needs a passphrase")
 }
 
-// room holds the limits. The lock is held.
-func (p *Port) room(g *guest, e *end) *Refusal {
+// crowd is who is there already, as far as it matters to one caller.
+type crowd struct{ asking, askingOfOne, in, inOfOne, inOfEnd int }
+
+// count sorts the guests other than g. The lock is held.
+func (p *Port) count(g *guest) (c crowd) {
 	p.sweep(time.Now())
-	var ofOne, waiting, waitingOfOne int
 	for o := range p.guests {
 		same := o.from.Addr() == g.from.Addr()
-		if same {
-			ofOne++
-		}
-		if o.state == asking {
-			waiting++
+		switch {
+		case o == g:
+		case o.state == asking:
+			c.asking++
 			if same {
-				waitingOfOne++
+				c.askingOfOne++
+			}
+		default:
+			c.in++
+			if same {
+				c.inOfOne++
+			}
+			if o.end == g.end {
+				c.inOfEnd++
 			}
 		}
 	}
-	r := p.rules
+	return c
+}
+
+// room keeps those out for whom there is none, and those who come too thick. The
+// lock is held.
+func (p *Port) room(g *guest) *Refusal {
+	c, now := p.count(g), time.Now()
+	if no := p.places(g, c); no != nil {
+		return no
+	}
+	g.at = p.patrons.of(g.from.Addr(), now)
 	switch {
-	case r.maxConnections > 0 && len(p.guests) >= r.maxConnections:
-		return refuse("limit", srtcore.RejOverload, "the listener has max-connections already")
-	case r.maxPerAddress > 0 && ofOne >= r.maxPerAddress:
-		return refuse("limit", srtcore.RejOverload, "the address has max-per-address connections already")
-	case waiting >= mostAsking, waitingOfOne >= mostAskingOfOne, len(e.ready) >= mostReady:
+	case c.asking >= mostAsking, c.askingOfOne >= mostAskingOfOne, len(g.end.ready) >= mostReady:
 		return refuse("limit", srtcore.RejOverload, "too many callers at once")
+	case g.at.wrong.left(now, wrongBurst, wrongRate) < 1:
+		return refuse("limit", srtcore.RejOverload, "too many wrong passphrases from the address: wait some seconds")
 	}
 	return nil
+}
+
+// places holds the limits of the configuration. Who is still being decided about
+// has no place yet, or a slow hook would give all of them to whoever calls. The
+// lock is held.
+func (p *Port) places(g *guest, c crowd) *Refusal {
+	r := p.rules
+	switch {
+	case r.maxConnections > 0 && c.in >= r.maxConnections:
+		return refuse("limit", srtcore.RejOverload, "the listener has max-connections already")
+	case r.maxPerAddress > 0 && c.inOfOne >= r.maxPerAddress:
+		return refuse("limit", srtcore.RejOverload, "the address has max-per-address connections already")
+	case g.end.most > 0 && c.inOfEnd >= g.end.most:
+		return refuse("limit", srtcore.RejOverload, "the route has max-players already")
+	}
+	return nil
+}
+
+// prove refuses who does not have the passphrase, before anybody is asked about
+// him or has to give way to him.
+func (p *Port) prove(g *guest, r *srtcore.ConnRequest) *Refusal {
+	err := r.CheckPassphrase()
+	if err == nil {
+		return nil
+	}
+	code := srtcore.RejBadSecret
+	if rej, ok := errors.AsType[*srtcore.RejectError](err); ok {
+		code = rej.Reason
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	g.at.wrong.taken++
+	if code != srtcore.RejBadSecret {
+		return refuse("passphrase", code, code.String())
+	}
+	return refuse("passphrase", code, "the passphrase is wrong")
 }
 
 // sweep forgets guests that have left. The lock is held.
@@ -192,6 +250,9 @@ func (p *Port) forget(g *guest) {
 
 // strike takes a guest off every list. The lock is held.
 func (p *Port) strike(g *guest) {
+	if _, ok := p.guests[g]; ok && g.state == asking {
+		g.at.here--
+	}
 	delete(p.guests, g)
 	if g.end != nil && g.end.claim == g {
 		g.end.claim = nil
@@ -202,9 +263,16 @@ func (p *Port) strike(g *guest) {
 func (p *Port) confirm(g *guest, h *hook) *Refusal {
 	if h != nil {
 		p.mu.Lock()
-		name := p.cfg.Name
+		name, now := p.cfg.Name, time.Now()
+		ok := g.at.asks.left(now, askBurst, askRate) >= 1
+		if ok {
+			g.at.asks.taken++
+		}
 		p.mu.Unlock()
-		no := h.ask(p.ctx, question{
+		if !ok {
+			return refuse("limit", srtcore.RejOverload, "the address has the hook asked too often: wait some seconds")
+		}
+		no := h.ask(p.ctx, g.at.turn, question{
 			Peer: g.from.String(), StreamID: g.id, Mode: g.mode.String(), Stream: g.stream, User: g.user, Listener: name,
 		})
 		if no != nil {
@@ -224,6 +292,10 @@ func (p *Port) expect(g *guest) *Refusal {
 	if g.end.closed {
 		return refuse("stream", srtcore.RejNotFound, "the route has ended")
 	}
+	if no := p.places(g, p.count(g)); no != nil { // others may have been faster
+		return no
+	}
+	g.at.here--
 	g.state, g.since = expected, time.Now()
 	return nil
 }

@@ -20,6 +20,7 @@ type end struct {
 	gone chan struct{} // closed by Close
 
 	closed bool
+	most   int      // callers at a time; 0: any number
 	ready  []*visit // connected, not yet taken by the route
 	owner  *visit   // the last publisher
 	claim  *guest   // who is about to become it
@@ -135,7 +136,7 @@ func (p *Port) place(c *srtcore.Conn) (out []*visit) {
 	}
 	e.ready = append(e.ready, v)
 	e.ring()
-	p.log.Debug("caller accepted", "peer", g.from.String(), "stream", g.stream, "mode", g.mode.String(), "user", g.user)
+	p.log.Debug("caller accepted", "peer", g.from.String(), "stream", shownName(g.stream), "mode", g.mode.String(), "user", shownName(g.user))
 	return out
 }
 
@@ -227,6 +228,14 @@ func (e publishEnd) OpenSource(ctx context.Context) (endpoint.Source, error) {
 
 // playEnd is an output of a route.
 type playEnd struct{ *end }
+
+// AtMost bounds the players at a time, so that one too many is told in the
+// handshake; 0: any number.
+func (e playEnd) AtMost(n int) {
+	e.port.mu.Lock()
+	defer e.port.mu.Unlock()
+	e.most = n
+}
 
 // OpenSink implements endpoint.SinkEnd: it waits for the next player.
 func (e playEnd) OpenSink(ctx context.Context) (endpoint.Sink, error) {

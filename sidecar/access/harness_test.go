@@ -131,7 +131,7 @@ func (r *rig) call(id, passphrase string) (*srtcore.Conn, error) {
 func (r *rig) callFrom(local, id, passphrase string) (*srtcore.Conn, error) {
 	cfg := srtcore.DefaultConfig()
 	cfg.StreamID, cfg.Passphrase, cfg.LocalAddr = id, passphrase, local
-	cfg.RcvLatency = 20 * time.Millisecond
+	cfg.RcvLatency, cfg.ConnTimeout = 20*time.Millisecond, patience/2
 	c, err := srtcore.Dial(r.ctx, r.addr(), &cfg)
 	if err == nil {
 		r.t.Cleanup(func() { _ = c.Abort() })

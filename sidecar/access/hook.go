@@ -67,15 +67,18 @@ func (h *hook) close() {
 	}
 }
 
-// ask returns nil if the hook accepts.
-func (h *hook) ask(ctx context.Context, q question) *Refusal {
+// ask returns nil if the hook accepts. A caller waits for the turn of his
+// address first, so that those of one address do not take all others' turns.
+func (h *hook) ask(ctx context.Context, ofOne chan struct{}, q question) *Refusal {
 	ctx, cancel := context.WithTimeout(ctx, h.timeout)
 	defer cancel()
-	select {
-	case h.turn <- struct{}{}:
-		defer func() { <-h.turn }()
-	case <-ctx.Done():
-		return refuse("hook-failed", rejHookTimeout, "too many callers wait for the hook")
+	for _, turn := range []chan struct{}{ofOne, h.turn} {
+		select {
+		case turn <- struct{}{}:
+			defer func() { <-turn }()
+		case <-ctx.Done():
+			return refuse("hook-failed", rejHookTimeout, "too many callers wait for the hook")
+		}
 	}
 	status, err := h.post(ctx, q)
 	switch {

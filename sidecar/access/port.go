@@ -52,6 +52,7 @@ type Port struct {
 	rules    *rules
 	streams  map[string]*stream
 	guests   map[*guest]struct{}
+	patrons  patrons
 	accepted uint64
 	ln       *srtcore.Listener
 	closed   bool

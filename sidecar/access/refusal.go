@@ -25,15 +25,8 @@ func refuse(reason string, code srtcore.RejectReason, text string) *Refusal {
 
 // about completes the refusal with who was refused.
 func (r *Refusal) about(g *guest) *Refusal {
-	r.Peer, r.Stream, r.Mode, r.User = g.from.String(), shownName(g.stream), g.mode.String(), clip(g.user)
+	r.Peer, r.Stream, r.Mode, r.User = g.from.String(), shownName(g.stream), g.mode.String(), shownName(g.user)
 	return r
-}
-
-func clip(s string) string {
-	if len(s) > 80 {
-		return s[:80] + "..."
-	}
-	return s
 }
 
 // refused counts and, unless there were many of its kind lately, logs.

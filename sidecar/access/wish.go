@@ -3,6 +3,8 @@ package access
 import (
 	"errors"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/weirline/weirline/srtcore"
 )
@@ -44,6 +46,7 @@ type wish struct {
 var (
 	errNoName = errors.New("the stream id names no stream: write #!::r=NAME or NAME")
 	errEscape = errors.New("the stream id begins with %23: the caller's program does not decode it, so write # there")
+	errText   = errors.New("the stream id is not text: allowed UTF-8 without control characters")
 	errMode   = errors.New("the mode of the stream id is not served: allowed m=request, m=publish, and t=stream")
 )
 
@@ -53,7 +56,10 @@ func parseWish(id string) (wish, error) {
 	if err != nil {
 		return wish{}, err
 	}
-	if strings.HasPrefix(id, "%23!") {
+	if !utf8.ValidString(id) || strings.ContainsFunc(id, unicode.IsControl) {
+		return wish{}, errText
+	}
+	if strings.HasPrefix(id, "%23!") || strings.HasPrefix(id, "%23%21") {
 		return wish{}, errEscape
 	}
 	w := wish{stream: info.Resource(), user: info.User()}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -154,8 +155,8 @@ A caller says by its stream id what it wants:
 | ` + "`NAME`" + ` | receives NAME if a route plays it, else sends it |
 | ` + "`publish:NAME`, `read:NAME`" + ` | sends or receives NAME, where NAME alone would be taken the other way |
 
-Other keys of the first form (h, s, and your own) are ignored, and passed on to the hook; t has to be stream. Without a stream id nobody is let in. Names are
-compared byte by byte.
+Other keys of the first form (h, s, and your own) are ignored, and passed on to the hook; t has to be stream. Without a stream id nobody is let in. It is UTF-8
+without control characters, at most 512 bytes, and taken as it is: there are no escapes. Names are compared byte by byte.
 
 The rules are asked in this order, and the first that refuses is what the caller is told:
 
@@ -167,19 +168,22 @@ The rules are asked in this order, and the first that refuses is what the caller
 | the user may publish or play the stream | permission | 2403 |
 | a route has the stream, in this direction | stream, mode | 2404, 2405 |
 | who needs a passphrase encrypts, and nobody else | passphrase | 1011 |
-| max-connections, max-per-address; at most 384 callers wait for the hook, 256 of one address | limit | 2402 |
+| max-connections, max-per-address, the route's max-players; not over 384 callers undecided at a time, 256 of one address; fewer than 50 wrong passphrases of the address, less 10 a second | limit | 2402 |
+| the passphrase is right: the user's, else the stream's, else the listener's, else that in the address | passphrase | 1010 |
+| the hook was not asked more than 256 times because of the address, less 50 a second | limit | 2402 |
 | the hook: 2xx accepts; 400 to 424 refuse with the code of the same number, other 4xx with 2403, 429 with 2402 | hook | 24xx |
 | the hook fails: 5xx, 3xx, nobody there; no answer in time | hook-failed | 2500, 2504 |
 | the stream has no publisher yet (of two) | busy | 2409 |
-| the passphrase is right: the user's, else the stream's, else the listener's, else that in the address | passphrase | 1010 |
 
 Codes are those on the wire; libsrt's API shows them less 1000. Refusals are logged, at most five lines a reason in ten seconds, and counted all.
 
 A second publisher is refused as long as media comes from the first. If none has come for 0.4 s, a caller from the first one's IP address takes its place; for
 one from another address it takes 1 s.
 
-The hook gets a POST with ` + "`{\"listener\", \"peer\", \"streamId\", \"stream\", \"mode\", \"user\"}`" + `, mode being publish or play; at most 64 requests at a time. The
-body of its answer is not read. Callers who wait for it hold up nobody else. It is asked before the passphrase is known to be right.
+The hook gets a POST with ` + "`{\"listener\", \"peer\", \"streamId\", \"stream\", \"mode\", \"user\"}`" + `, mode being publish or play; at most 64 requests at a time,
+16 of them for one address. The body of its answer is not read. Callers who wait for it hold up nobody else. Where there is a passphrase it is asked only about
+those who have it; where there is none, about everybody whom the rules before it let through. An IPv6 address counts with all of its /64 here. With
+enforcedencryption=0 in the address a passphrase proves nothing.
 `
 
 // Every field that the file can set has a key, and the other way round.
@@ -226,6 +230,39 @@ func TestExamplesInTheTables(t *testing.T) {
 	c.Listeners = []Listener{{Name: "x", Address: ":0", Hook: &h}}
 	if err := c.Validate(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The schemes that are named are those that can be used, in each direction, and no
+// others.
+func TestSchemesInTheTables(t *testing.T) {
+	targets := map[string]string{
+		"srt://": "127.0.0.1:9000", "udp://": "127.0.0.1:9000", "tcp://": "127.0.0.1:9000", "unix:": "/tmp/x.sock",
+		"file://": "/tmp/x.ts", "http://": "127.0.0.1:9000/x", "https://": "127.0.0.1:9000/x", "rtmp://": "127.0.0.1/x", "ftp://": "127.0.0.1/x",
+		"rtp://": "127.0.0.1:9000", "hls://": "127.0.0.1/x", "data:": "x", "fd:": "3", "pipe:": "1", "tls://": "127.0.0.1:9000",
+	}
+	allowed := strings.Split(urlAllowed, ", ")
+	for _, s := range allowed {
+		if targets[s] == "" {
+			t.Errorf("%s is allowed and not tried here", s)
+		}
+	}
+	for s, target := range targets {
+		c := Default()
+		r := DefaultRoute()
+		r.Name, r.Sources, r.Outputs = "x", []Source{{URL: s + target}}, []Output{{URL: "udp://127.0.0.1:1"}}
+		c.Routes = []Route{r}
+		asSource := c.Validate()
+		r.Sources, r.Outputs = []Source{{URL: "udp://127.0.0.1:1"}}, []Output{{URL: s + target}}
+		c.Routes = []Route{r}
+		asOutput := c.Validate()
+		for _, err := range []error{asSource, asOutput} {
+			if ok := slices.Contains(allowed, s); ok != (err == nil) {
+				t.Errorf("%s is allowed: %v; it is refused by %v", s, ok, err)
+			} else if err != nil && !strings.Contains(err.Error(), "srt://, udp://, tcp://, unix:, file://, http://") {
+				t.Errorf("%s: %v does not say what is allowed", s, err)
+			}
+		}
 	}
 }
 

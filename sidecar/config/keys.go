@@ -113,7 +113,7 @@ var routeKeys = []key[Route]{
 		number(func(r *Route) *int { return &r.Queue }, true)},
 	{row{"max-age", kindDuration, maxAgeRange.String(), "1s", "max-age: 3s", "Older media is not sent any more after an interruption."},
 		duration(func(r *Route) *time.Duration { return &r.MaxAge }, nil)},
-	{row{"slow-after", kindDuration, slowRange.String(), "0", "slow-after: 10s", "A player over its queue for so long is disconnected; 0: never."},
+	{row{"slow-after", kindDuration, slowRange.String(), "0", "slow-after: 10s", "A player for whom messages had to be dropped all that time, from its queue or as too late on its link, is disconnected; 0: never."},
 		duration(func(r *Route) *time.Duration { return &r.SlowAfter }, nil)},
 	{row{"max-players", kindNumber, connections.String(), "0", "max-players: 200", "Players at a time, over all play outputs; 0: no limit."},
 		number(func(r *Route) *int { return &r.MaxPlayers }, false)},

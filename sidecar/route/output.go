@@ -34,7 +34,13 @@ type output struct {
 	stalled bool  // the source's: it had its chance; no more patience until it has room again
 }
 
+// limited is an end that can tell callers itself that there are too many.
+type limited interface{ AtMost(callers int) }
+
 func newOutput(r *Route, e endpoint.SinkEnd) *output {
+	if l, ok := e.(limited); ok {
+		l.AtMost(r.cfg.MaxPlayers)
+	}
 	o := &output{end: newEnd(e), r: r, sink: e, ended: make(chan struct{}), seen: make(chan struct{}), room: make(chan struct{}, 1)}
 	if !o.traits.Listens {
 		o.queue = o.join()

@@ -142,7 +142,7 @@ type Request struct {
 // than the Endpoint, before Accept.
 func (r *Request) Prepare(passphrase string) {
 	m, err := wire.ParseKeyMaterial(r.exts.km)
-	if err != nil || passphrase == "" {
+	if err != nil || passphrase == "" || r.kek != nil && r.passphrase == passphrase {
 		return
 	}
 	r.kek, r.passphrase = crypt.DeriveKEK(passphrase, m.Salt, m.KeyLen), passphrase
@@ -150,10 +150,26 @@ func (r *Request) Prepare(passphrase string) {
 
 // keyFor returns the prepared key, or derives it now.
 func (r *Request) keyFor(passphrase string) []byte {
-	if r.kek == nil || r.passphrase != passphrase {
-		r.Prepare(passphrase)
-	}
+	r.Prepare(passphrase)
 	return r.kek
+}
+
+// Check names what Accept would refuse the caller's key material for, or 0. The
+// key it derives is Prepare's, and it may run where Prepare may.
+func (r *Request) Check(passphrase string) wire.RejectReason {
+	m, err := wire.ParseKeyMaterial(r.exts.km)
+	switch {
+	case err != nil:
+		return wire.RejRogue
+	case m.Cipher != wire.CipherAESCTR || m.Auth != wire.AuthNone:
+		return wire.RejCryptoMode
+	case passphrase == "":
+		return wire.RejUnsecure
+	}
+	if _, err := crypt.UnwrapKeys(r.keyFor(passphrase), m.Wrapped); err != nil {
+		return wire.RejBadSecret
+	}
+	return 0
 }
 
 // Message is one received message.
