@@ -12,6 +12,8 @@ type local struct {
 	// timeout is FFmpeg's option of that name, which its HTTP has too, with the
 	// same meaning and unit; the program is to be told. Empty: none.
 	timeout string
+	// listens: the program will wait until somebody calls.
+	listens bool
 }
 
 // address makes an address of ours from one of FFmpeg's and the options that
@@ -47,6 +49,9 @@ func (w *rewriter) address(raw string, front []setting) (local, error) {
 			if timeout, err = microseconds(s.value); err != nil {
 				return local{}, s.wrap(err, name)
 			}
+		case foreignKeys[s.name]:
+			w.note("%s in the address of %s is left out, as FFmpeg does: it is an option of other protocols", s.name, name)
+			continue
 		case isFFmpeg:
 			if value, set, err = w.convert(s, name); err != nil {
 				return local{}, err
@@ -67,7 +72,7 @@ func (w *rewriter) address(raw string, front []setting) (local, error) {
 	}
 	url := srtScheme + authority + "?" + strings.Join(append([]string{"mode=" + escape(mode)}, pairs...), "&")
 	w.plan.Addresses = append(w.plan.Addresses, url)
-	return local{w.local(len(w.plan.Addresses)-1) + extension(raw), timeout}, nil
+	return local{w.local(len(w.plan.Addresses)-1) + extension(raw), timeout, mode == "listener"}, nil
 }
 
 // onlyHostPort leaves out what FFmpeg ignores.
