@@ -29,7 +29,7 @@ func wantActivated(t *testing.T, root string, p ports) {
 	wantCarried(t, p)
 	d.notice(t, "WATCHDOG=1")
 	d.stop(t)
-	if said := d.log.String(); strings.Contains(said, "inherited") {
+	if said := d.Said.String(); strings.Contains(said, "inherited") {
 		t.Errorf("the socket unit and the configuration do not agree:\n%s", said)
 	}
 }

@@ -1,25 +1,22 @@
 package deb
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // daemon is the service as systemd would start it.
 type daemon struct {
-	cmd     *exec.Cmd
+	*proctest.Process
 	notices *net.UnixConn
-	log     bytes.Buffer
-	ended   chan struct{}
-	err     error
 }
 
 // start runs the installed program with the configuration that is there. sockets
@@ -43,36 +40,20 @@ func startProgram(t *testing.T, root string, sockets []*os.File, chroot ...strin
 	if err := os.Chmod(filepath.Join(root, socket), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{notices: conn, ended: make(chan struct{})}
-	// Neither the shell nor chroot is another process than what they start.
-	d.cmd = exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec chroot "$@"`, "sh"}, chroot...)...)
-	d.cmd.Env = []string{"NOTIFY_SOCKET=" + socket, "PATH=" + os.Getenv("PATH"), "WATCHDOG_USEC=300000"}
-	if d.cmd.ExtraFiles = sockets; len(sockets) > 0 {
-		d.cmd.Env = append(d.cmd.Env, fmt.Sprintf("LISTEN_FDS=%d", len(sockets)))
+	t.Cleanup(func() { conn.Close() })
+	// None of shell, env and chroot is another process than what it starts.
+	script := `exec env -i PATH="$PATH" NOTIFY_SOCKET=` + socket + ` WATCHDOG_USEC=300000 WATCHDOG_PID=$$ `
+	if len(sockets) > 0 {
+		script += fmt.Sprintf(`LISTEN_FDS=%d LISTEN_PID=$$ `, len(sockets))
 	}
-	d.cmd.Stdout, d.cmd.Stderr = &d.log, &d.log
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(d.ended)
-		d.err = d.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		d.cmd.Process.Kill()
-		<-d.ended
-		conn.Close()
-		if t.Failed() {
-			t.Logf("the daemon said:\n%s", d.log.String())
-		}
-	})
-	return d
+	argv := append([]string{"sh", "-c", script + `chroot "$@"`, "sh"}, chroot...)
+	return &daemon{proctest.Start(t, proctest.Program{Args: argv, Files: sockets, SayAll: true}), conn}
 }
 
 // notice waits for a line that the daemon tells systemd.
 func (d *daemon) notice(t *testing.T, line string) {
 	t.Helper()
-	d.notices.SetReadDeadline(time.Now().Add(patience))
+	d.notices.SetReadDeadline(time.Now().Add(proctest.Patience))
 	b := make([]byte, 4096)
 	for {
 		n, err := d.notices.Read(b)
@@ -87,7 +68,7 @@ func (d *daemon) notice(t *testing.T, line string) {
 
 func (d *daemon) wantUnprivileged(t *testing.T) {
 	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.Pid()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,16 +81,7 @@ func (d *daemon) wantUnprivileged(t *testing.T) {
 
 func (d *daemon) stop(t *testing.T) {
 	t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	d.Signal(syscall.SIGTERM)
 	d.notice(t, "STOPPING=1")
-	select {
-	case <-d.ended:
-		if d.err != nil {
-			t.Errorf("the daemon ended with %v", d.err)
-		}
-	case <-time.After(patience):
-		t.Errorf("the daemon did not end within %v", patience)
-	}
+	d.WantCode(0)
 }

@@ -23,9 +23,8 @@ import (
 
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
-
-const patience = 30 * time.Second
 
 func TestPackage(t *testing.T) {
 	requirePackage(t)
@@ -136,7 +135,7 @@ func aptSources() (files []string) {
 // inside runs a command in the root and returns what it printed.
 func inside(t *testing.T, root string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "chroot", append([]string{root}, args...)...).CombinedOutput()
 	if err != nil {
@@ -226,7 +225,7 @@ func wantHealthy(t *testing.T, p ports) {
 // wantCarried publishes to the route and plays from it.
 func wantCarried(t *testing.T, p ports) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	at := fmt.Sprintf("127.0.0.1:%d", p.srt)
 	play := call(t, ctx, at, "#!::r="+p.stream+",m=request")
@@ -253,7 +252,7 @@ func wantCarried(t *testing.T, p ports) {
 			}
 		}
 	}()
-	play.SetReadDeadline(time.Now().Add(patience))
+	play.SetReadDeadline(time.Now().Add(proctest.Patience))
 	got := make([]byte, 2000)
 	for i, want := range messages {
 		n, err := play.Read(got)

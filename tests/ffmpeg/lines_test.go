@@ -163,10 +163,10 @@ func (l line) run(t *testing.T, before []string) run1 {
 		in = f
 	}
 	prog := start(t, in, &out, append(before, words(fill(l.args))...)...)
-	if code := prog.code(); code != l.code {
+	if code := prog.Code(); code != l.code {
 		t.Errorf("exit code %d, want %d", code, l.code)
 	}
-	if before != nil && !strings.Contains(prog.said.String(), l.said) {
+	if before != nil && !strings.Contains(prog.Said.String(), l.said) {
 		t.Errorf("it does not say %q", l.said)
 	}
 	r := run1{media: map[string]frames{}, stdout: out.String()}

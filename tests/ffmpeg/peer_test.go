@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // peer is the other side of an SRT connection, in this process.
@@ -35,7 +36,7 @@ func connect(t *testing.T, delay time.Duration, url string, use func(*peer, *srt
 		t.Fatal(err)
 	}
 	p := &peer{t: t, up: make(chan struct{}), end: make(chan struct{})}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	var ln *srtcore.Listener
 	if target.Mode == srtcore.ModeListener {
 		if ln, err = target.Listen(ctx); err != nil {
@@ -152,7 +153,7 @@ func (p *peer) connected() {
 	p.t.Helper()
 	select {
 	case <-p.up:
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		p.t.Fatal("the peer is not connected")
 	}
 }
@@ -162,7 +163,7 @@ func (p *peer) done() {
 	p.t.Helper()
 	select {
 	case <-p.end:
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		p.t.Error("the peer's connection does not end")
 	}
 }

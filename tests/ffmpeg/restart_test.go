@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // The lines that send to a listener, with a listener that ends in the middle and
@@ -40,18 +41,18 @@ func (l line) restart(t *testing.T) {
 	fill := strings.NewReplacer("{in}", bench.long, "{dir}", t.TempDir(), "{p}", strconv.Itoa(port.Free(t)), "{q}", strconv.Itoa(port.Free(t))).Replace
 	far := strings.TrimPrefix(fill(l.peers[0]), "recv ")
 	first := newViewer(t, far)
-	waitBound(t, "udp", fill("{p}"))
+	proctest.WaitBound(t, "udp", fill("{p}"))
 	var others []*peer
 	for _, o := range l.peers[1:] {
 		others = append(others, receive(t, strings.TrimPrefix(fill(o), "recv ")))
 	}
 	p := wrapped(t, l.flags, fill(l.args))
-	eventually(t, "hardly any media comes", func() bool { return first.size() > 50000 || !p.running() })
+	proctest.Eventually(t, "hardly any media comes", func() bool { return first.size() > 50000 || !p.Running() })
 	first.leave()
-	p.wantRunning(300 * time.Millisecond)
+	p.WantRunning(300 * time.Millisecond)
 	second := newViewer(t, far)
-	wantCode(t, p, 0)
-	eventually(t, "the second viewer's connection does not end", func() bool { return settled(second) })
+	p.WantCode(0)
+	proctest.Eventually(t, "the second viewer's connection does not end", func() bool { return settled(second) })
 	second.leave()
 	if l.name == "no transport stream" {
 		return // nothing to begin with in the middle
