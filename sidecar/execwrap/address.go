@@ -1,8 +1,7 @@
 package execwrap
 
 import (
-	"fmt"
-	"strconv"
+	"encoding/hex"
 	"strings"
 )
 
@@ -23,15 +22,14 @@ func (w *rewriter) address(raw string, front []setting) (local, error) {
 	name := shown(raw)
 	authority, query, _ := strings.Cut(raw[len(srtScheme):], "?")
 	authority = w.onlyHostPort(authority, name)
-	given, err := parseQuery(query, name)
-	if err != nil {
-		return local{}, err
-	}
+	given := parseQuery(query)
 	// The first of several keys counts, of several options the last.
 	for i := len(front) - 1; i >= 0; i-- {
 		given = append(given, front[i])
 	}
-	pairs, timeout := []string{}, ""
+	var pairs []string
+	var timeout string
+	var err error
 	mode, seen := "caller", map[string]bool{}
 	for _, s := range given {
 		o, isFFmpeg := srtOptions[s.name]
@@ -92,58 +90,48 @@ func (w *rewriter) onlyHostPort(authority, name string) string {
 
 // parseQuery takes the part behind the question mark apart. A plus is a space,
 // as FFmpeg has it, and %XX is decoded once, as by FFmpeg 7 and later.
-func parseQuery(query, name string) (given []setting, err error) {
+func parseQuery(query string) (given []setting) {
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
-		value, ok := decode(value)
-		if !ok {
-			return nil, fmt.Errorf("option %s of %s holds a %% that starts no code of two hex digits; a plain %% is written %%25", printable(key), name)
-		}
-		given = append(given, setting{key, value})
+		given = append(given, setting{key, decode(value)})
 	}
-	return given, nil
+	return given
 }
 
-func decode(v string) (string, bool) {
-	if !strings.ContainsAny(v, "+%") {
-		return v, true
-	}
+// decode leaves a % that starts no code as it is, as every FFmpeg does.
+func decode(v string) string {
 	out := make([]byte, 0, len(v))
 	for i := 0; i < len(v); i++ {
 		switch {
 		case v[i] == '+':
 			out = append(out, ' ')
-		case v[i] != '%':
-			out = append(out, v[i])
-		default:
-			if i+2 >= len(v) {
-				return "", false
+			continue
+		case v[i] == '%' && i+2 < len(v):
+			if b, err := hex.DecodeString(v[i+1 : i+3]); err == nil {
+				out = append(out, b...)
+				i += 2
+				continue
 			}
-			b, err := strconv.ParseUint(v[i+1:i+3], 16, 8)
-			if err != nil {
-				return "", false
-			}
-			out = append(out, byte(b))
-			i += 2
 		}
+		out = append(out, v[i])
 	}
-	return string(out), true
+	return string(out)
 }
 
 // escape writes a value so that it is read back as it is.
 func escape(v string) string {
-	const hex = "0123456789ABCDEF"
+	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for _, c := range []byte(v) {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/:,!=", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
 		}
 	}
 	return b.String()

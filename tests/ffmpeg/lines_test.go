@@ -50,6 +50,7 @@ var lines = []line{
 	{name: "encrypted, options in front", args: re + "-c copy -passphrase '0123456789 &%d' -pbkeylen 32 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener&passphrase=0123456789%20%26%25d"}},
 	{name: "encrypted, in the address", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?passphrase=correct-horse&pbkeylen=24'", peers: []string{"recv srt://:{p}?mode=listener&passphrase=correct-horse"}},
 	{name: "stream id with a raw #", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?streamid=#!::r=live/x,m=publish&latency=200000'", peers: []string{"recv srt://:{p}?mode=listener"}, id: "#!::r=live/x,m=publish", latency: 200},
+	{name: "stream id with a plain percent sign", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?streamid=100%,b'", peers: []string{"recv srt://:{p}?mode=listener"}, id: "100%,b"},
 	{name: "stream id in front", args: re + "-c copy -srt_streamid '#!::r=100%,u=a b' -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, id: "#!::r=100%,u=a b"},
 	{name: "short packets", args: re + "-c copy -pkt_size 752 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, long: 752},
 	{name: "several options", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?pkt_size=1316&transtype=live&tlpktdrop=1&nakreport=1&oheadbw=50&sndbuf=8000000&lossmaxttl=20&linger=1&smoother=live'", peers: []string{"recv srt://:{p}?mode=listener"}},
@@ -99,6 +100,7 @@ var lines = []line{
 	{name: "whitelist", flags: once, args: "ffmpeg -nostdin -v error -protocol_whitelist file,udp,srt " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
 	{name: "ffprobe", args: "ffprobe -v error -show_entries stream=codec_name,width,height,sample_rate -latency 80000 -of json srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}, stdout: true},
 	{name: "ffplay", flags: once, args: "env SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy ffplay -v error -autoexit -nodisp -latency 80000 srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}},
+	{name: "mpv", flags: once, args: "mpv --no-config --msg-level=all=error --vo=null --ao=null --stream-lavf-o=latency=90000 srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}},
 	{name: "nice", args: "nice -n 1 " + re + "-c copy -latency 130000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 130},
 
 	// Failing.

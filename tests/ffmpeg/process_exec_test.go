@@ -62,7 +62,6 @@ func TestExecExitCodes(t *testing.T) {
 		"ffmpeg -i srt://h:1?passphrase=short x.ts":                  2,
 		"ffmpeg -i x.ts -f mpegts srt://h:1?transtype=file":          2,
 		"ffmpeg -i x.ts -f mpegts -pkt_size 9000 srt://h:1":          2,
-		"ffmpeg -i x.ts -f mpegts srt://h:1?streamid=100%":           2,
 		"ffmpeg -i x.ts -f mpegts srt://h:1?latency=1200000000":      2,
 		"ffmpeg -i x.ts -f tee [f=mpegts:pbkeylen=17]srt://h:1|x.ts": 2,
 	} {

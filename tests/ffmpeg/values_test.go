@@ -39,7 +39,8 @@ var byExec = []value{
 	{query: "streamid=%23%21%3A%3Ar%3Dlive%2Fa%2Cm%3Dpublish", id: "#!::r=live/a,m=publish"},
 	{query: "streamid=a%26b", id: "a&b"},
 	{options: "-srt_streamid 'a&b+100%'", id: "a&b+100%"},
-	{query: "streamid=100%", code: 2, said: "%25"},
+	{query: "streamid=100%", id: "100%"},
+	{query: "streamid=100%!::r=a", id: "100%!::r=a"},
 }
 
 var byDaemon = []value{
