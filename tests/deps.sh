@@ -18,6 +18,7 @@ if [ "${1-}" = page ]; then
 	need() { :; }
 fi
 need ffmpeg ffmpeg -version
+need mpv mpv --version
 need srt-tools sh -c 'command -v srt-live-transmit'
 need gcc gcc --version
 need libc6-dev sh -c 'echo "#include <stdio.h>" | gcc -E -'

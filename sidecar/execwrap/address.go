@@ -1,8 +1,7 @@
 package execwrap
 
 import (
-	"fmt"
-	"strconv"
+	"encoding/hex"
 	"strings"
 )
 
@@ -12,6 +11,8 @@ type local struct {
 	// timeout is FFmpeg's option of that name, which its HTTP has too, with the
 	// same meaning and unit; the program is to be told. Empty: none.
 	timeout string
+	// listens: the program will wait until somebody calls.
+	listens bool
 }
 
 // address makes an address of ours from one of FFmpeg's and the options that
@@ -21,15 +22,14 @@ func (w *rewriter) address(raw string, front []setting) (local, error) {
 	name := shown(raw)
 	authority, query, _ := strings.Cut(raw[len(srtScheme):], "?")
 	authority = w.onlyHostPort(authority, name)
-	given, err := parseQuery(query, name)
-	if err != nil {
-		return local{}, err
-	}
+	given := parseQuery(query)
 	// The first of several keys counts, of several options the last.
 	for i := len(front) - 1; i >= 0; i-- {
 		given = append(given, front[i])
 	}
-	pairs, timeout := []string{}, ""
+	var pairs []string
+	var timeout string
+	var err error
 	mode, seen := "caller", map[string]bool{}
 	for _, s := range given {
 		o, isFFmpeg := srtOptions[s.name]
@@ -47,6 +47,9 @@ func (w *rewriter) address(raw string, front []setting) (local, error) {
 			if timeout, err = microseconds(s.value); err != nil {
 				return local{}, s.wrap(err, name)
 			}
+		case foreignKeys[s.name]:
+			w.note("%s in the address of %s is left out, as FFmpeg does: it is an option of other protocols", s.name, name)
+			continue
 		case isFFmpeg:
 			if value, set, err = w.convert(s, name); err != nil {
 				return local{}, err
@@ -67,7 +70,7 @@ func (w *rewriter) address(raw string, front []setting) (local, error) {
 	}
 	url := srtScheme + authority + "?" + strings.Join(append([]string{"mode=" + escape(mode)}, pairs...), "&")
 	w.plan.Addresses = append(w.plan.Addresses, url)
-	return local{w.local(len(w.plan.Addresses)-1) + extension(raw), timeout}, nil
+	return local{w.local(len(w.plan.Addresses)-1) + extension(raw), timeout, mode == "listener"}, nil
 }
 
 // onlyHostPort leaves out what FFmpeg ignores.
@@ -87,58 +90,48 @@ func (w *rewriter) onlyHostPort(authority, name string) string {
 
 // parseQuery takes the part behind the question mark apart. A plus is a space,
 // as FFmpeg has it, and %XX is decoded once, as by FFmpeg 7 and later.
-func parseQuery(query, name string) (given []setting, err error) {
+func parseQuery(query string) (given []setting) {
 	for pair := range strings.SplitSeq(query, "&") {
 		if pair == "" {
 			continue
 		}
 		key, value, _ := strings.Cut(pair, "=")
-		value, ok := decode(value)
-		if !ok {
-			return nil, fmt.Errorf("option %s of %s holds a %% that starts no code of two hex digits; a plain %% is written %%25", printable(key), name)
-		}
-		given = append(given, setting{key, value})
+		given = append(given, setting{key, decode(value)})
 	}
-	return given, nil
+	return given
 }
 
-func decode(v string) (string, bool) {
-	if !strings.ContainsAny(v, "+%") {
-		return v, true
-	}
+// decode leaves a % that starts no code as it is, as every FFmpeg does.
+func decode(v string) string {
 	out := make([]byte, 0, len(v))
 	for i := 0; i < len(v); i++ {
 		switch {
 		case v[i] == '+':
 			out = append(out, ' ')
-		case v[i] != '%':
-			out = append(out, v[i])
-		default:
-			if i+2 >= len(v) {
-				return "", false
+			continue
+		case v[i] == '%' && i+2 < len(v):
+			if b, err := hex.DecodeString(v[i+1 : i+3]); err == nil {
+				out = append(out, b...)
+				i += 2
+				continue
 			}
-			b, err := strconv.ParseUint(v[i+1:i+3], 16, 8)
-			if err != nil {
-				return "", false
-			}
-			out = append(out, byte(b))
-			i += 2
 		}
+		out = append(out, v[i])
 	}
-	return string(out), true
+	return string(out)
 }
 
 // escape writes a value so that it is read back as it is.
 func escape(v string) string {
-	const hex = "0123456789ABCDEF"
+	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for _, c := range []byte(v) {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~/:,!=", c) >= 0 {
 			b.WriteByte(c)
 		} else {
 			b.WriteByte('%')
-			b.WriteByte(hex[c>>4])
-			b.WriteByte(hex[c&15])
+			b.WriteByte(digits[c>>4])
+			b.WriteByte(digits[c&15])
 		}
 	}
 	return b.String()

@@ -119,17 +119,3 @@ func (w *rewriter) anything(args []string) error {
 	}
 	return nil
 }
-
-// noteOverlooked tells of addresses inside other arguments: of filters, shells.
-func (w *rewriter) noteOverlooked() {
-	for i, a := range w.plan.Args {
-		if i == 0 || !strings.Contains(strings.ReplaceAll(a, `\`, ""), srtScheme) {
-			continue
-		}
-		after := ""
-		if prev := w.plan.Args[i-1]; len(prev) > 1 && prev[0] == '-' && len(prev) < 40 {
-			after = " (behind " + prev + ")"
-		}
-		w.note("argument %d%s holds an SRT address that cannot be replaced: the program opens it itself, without weirline", i, after)
-	}
-}

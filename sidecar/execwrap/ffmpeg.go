@@ -98,9 +98,16 @@ func cutPrefix(name string) (prefix, raw string) {
 func (w *rewriter) srtFile(group []word, raw string) (rest []word, name string, err error) {
 	var front []setting
 	for _, v := range group {
-		if v.valued && isOption(v.name) && w.takes(v) {
+		switch {
+		case v.valued && isOption(v.name) && w.takes(v):
 			front = append(front, setting{v.name[1:], v.value})
-		} else {
+		case v.name == "-format_opts" && v.valued:
+			ours, others := dictionary(v.value)
+			front = append(front, ours...)
+			if others != "" {
+				rest = append(rest, word{v.name, others, true})
+			}
+		default:
 			rest = append(rest, v)
 		}
 	}
@@ -108,11 +115,28 @@ func (w *rewriter) srtFile(group []word, raw string) (rest []word, name string, 
 	if err != nil {
 		return nil, "", err
 	}
-	rest = allowHTTP(rest)
+	rest = w.untimed(allowHTTP(rest), l, raw)
 	if l.timeout != "" {
 		rest = append(rest, word{"-timeout", l.timeout, true})
 	}
 	return rest, l.url, nil
+}
+
+// untimed leaves out the limit of reading and writing that FFmpeg's SRT does not
+// apply to the wait for a caller, and its HTTP would.
+func (w *rewriter) untimed(group []word, l local, raw string) []word {
+	if !l.listens {
+		return group
+	}
+	out := make([]word, 0, len(group))
+	for _, v := range group {
+		if v.name == "-rw_timeout" && v.valued {
+			w.note("-rw_timeout of %s is left out: here it would bound the wait for a caller too; listen_timeout and weirline exec --timeout do that", shown(raw))
+			continue
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // streamIndex is the value of ffmpeg's own option -streamid.
@@ -214,9 +238,10 @@ func (w *rewriter) singleFile(group []word, at int, raw string) error {
 	if l.timeout != "" {
 		w.emit("-timeout", l.timeout)
 	}
-	for i, v := range allowHTTP(group) {
+	group[at].name = l.url
+	for _, v := range w.untimed(allowHTTP(group), l, raw) {
 		switch {
-		case i == at:
+		case v.name == l.url:
 			w.emit(l.url)
 		case !v.valued || !isOption(v.name):
 			w.emit(v.args()...)

@@ -53,6 +53,12 @@ var srtOptions = map[string]option{
 	"messageapi": {"messageapi", truth}, "transtype": {"transtype", text}, "smoother": {"congestion", text},
 }
 
+// foreignKeys are keys that FFmpeg knows in the addresses of UDP and TCP, and
+// ignores in those of SRT. They get there by copying.
+var foreignKeys = flagSet(`bitrate block broadcast buffer_size burst_bits connect dscp fifo_size listen local_port
+	localaddr localport overrun_nonfatal reuse reuse_socket rw_timeout sources tcp_mss tcp_nodelay ttl
+	udplite_coverage`)
+
 // isOption reports whether arg is one of these in a command line. -streamid is
 // not always: see takeStreamID.
 func isOption(arg string) bool {

@@ -120,7 +120,19 @@ var rewriteCases = []rewriteCase{
 	{"sh -c 'ffmpeg -i srt://h:1 out.ts'", "sh -c 'ffmpeg -i srt://h:1 out.ts'", nil, "argument 2 (behind -c)"},
 	{"ffmpeg -i in.ts -vf 'movie=srt\\://h\\:1' -f null -", "ffmpeg -i in.ts -vf 'movie=srt\\://h\\:1' -f null -", nil, "argument 4 (behind -vf)"},
 
+	{"ffmpeg -i in.ts -metadata comment=srt://h:1 -metadata:s:v:0 title=srt://h:1 -f mpegts srt://h:1", "ffmpeg -i in.ts -metadata comment=srt://h:1 -metadata:s:v:0 title=srt://h:1 -f mpegts L0", []string{"h:1?mode=caller"}, ""},
+	{"ffmpeg -metadata srt://h:1 -i in.ts out.ts", "ffmpeg -metadata srt://h:1 -i in.ts out.ts", nil, ""},
+	{"ffmpeg -rw_timeout 5 -i srt://:1?mode=listener x.ts", "ffmpeg -i L0 x.ts", []string{":1?mode=listener"}, "rw_timeout of srt://:1 is left out"},
+	{"ffplay -rw_timeout 5 -mode listener srt://:1", "ffplay L0", []string{":1?mode=listener"}, "rw_timeout of srt://:1 is left out"},
+	{"ffmpeg -rw_timeout 5 -i srt://h:1 x.ts", "ffmpeg -rw_timeout 5 -i L0 x.ts", []string{"h:1?mode=caller"}, ""},
+	{"ffmpeg -i in.ts -f fifo -fifo_format mpegts -format_opts latency=90000:mpegts_flags=resend_headers:passphrase=a\\:b srt://h:1",
+		"ffmpeg -i in.ts -f fifo -fifo_format mpegts -format_opts mpegts_flags=resend_headers L0", []string{"h:1?mode=caller&passphrase=a:b&latency=90ms"}, ""},
+	{"ffmpeg -i in.ts -f fifo -format_opts latency=90000 srt://h:1", "ffmpeg -i in.ts -f fifo L0", []string{"h:1?mode=caller&latency=90ms"}, ""},
+	{"ffmpeg -i in.ts -f fifo -format_opts x srt://h:1", "ffmpeg -i in.ts -f fifo -format_opts x L0", []string{"h:1?mode=caller"}, ""},
+
 	// Odd values.
+	{"ffmpeg -i in.ts -f mpegts srt://h:1?streamid=50%&passphrase=%4abcdefg%xy%25%2", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&streamid=50%25&passphrase=Jbcdefg%25xy%25%252"}, ""},
+	{"ffmpeg -i in.ts -f mpegts srt://h:1?pkt_size=1316&fifo_size=50000000", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&payloadsize=1316"}, "fifo_size in the address of srt://h:1 is left out"},
 	{"ffmpeg -i in.ts -f mpegts srt://h:1?latency=200", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&latency=0ms"}, "is 0 ms: FFmpeg counts in microseconds; for 200 ms write latency=200000"},
 	{"ffmpeg -i in.ts -f mpegts srt://h:1?latency=200ms", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&latency=200ms"}, ""},
 	{"ffmpeg -i in.ts -f mpegts srt://h:1?latency=1200000000", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&latency=1200000ms"}, "microseconds"},
@@ -152,12 +164,34 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
+// Of a file that the command line names it is said that addresses are in it, not
+// what they are.
+func TestLookInside(t *testing.T) {
+	files := map[string]string{
+		"list": "file 'srt://h:1?passphrase=0123456789abc'", "graph": `movie=srt\\\\://h:1`, "./run.sh": "exec ffmpeg -i srt://h:1",
+		"in.ts": "\x47\x00srt://h:1", "other": "udp://h:1",
+	}
+	for line, want := range map[string]string{
+		"ffmpeg -f concat -i list -c copy out.ts": "list", "mpv --playlist=list": "list", "ffmpeg -i file:list x.ts": "list",
+		"ffmpeg -i in.ts -filter_complex_script graph x.ts": "graph", "./run.sh": "run.sh", "sh ./run.sh": "run.sh",
+		"ffmpeg -i in.ts -i other x.ts": "", "list": "",
+	} {
+		plan, err := Rewrite(words(line), func(int) string { return "L" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan.LookInside(func(name string) []byte { return []byte(files[name]) })
+		said := strings.Join(plan.Notes, "\n")
+		if (want == "") != (said == "") || !strings.Contains(said, want) || strings.Contains(said, "srt://") {
+			t.Errorf("%s: it says %q, want %q", line, said, want)
+		}
+	}
+}
+
 func TestRewriteRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"ffmpeg -i in.ts -f mpegts srt://h:1?mode=rendezvous&passphrase=0123456789":    "rendezvous",
 		"ffmpeg -mode rendezvous -i srt://h:1 x.ts":                                    "rendezvous",
-		"ffmpeg -i in.ts -f mpegts srt://h:1?streamid=100%":                            "%25",
-		"ffmpeg -i in.ts -f mpegts srt://h:1?streamid=%4":                              "%25",
 		"ffmpeg -i in.ts -f mpegts -latency abc srt://h:1?passphrase=0123456789":       "latency",
 		"ffmpeg -i in.ts -f mpegts -tlpktdrop perhaps srt://h:1":                       "truth value",
 		"ffmpeg -i in.ts -f mpegts -pkt_size large srt://h:1":                          "pkt_size",

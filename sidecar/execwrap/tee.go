@@ -58,6 +58,27 @@ func (w *rewriter) slave(text string) (string, error) {
 	return "[" + strings.Join(pairs, ":") + "]" + l.url, nil
 }
 
+// dictionary takes FFmpeg's SRT options out of a list key=value:key=value, which
+// the fifo muxer has for the muxer and the address behind it.
+func dictionary(list string) (ours []setting, others string) {
+	var kept []string
+	for rest := list; rest != ""; {
+		key, after, ok := strings.Cut(rest, "=")
+		if !ok {
+			return nil, list
+		}
+		var value string
+		value, after = token(after, ":")
+		if _, known := srtOptions[key]; known {
+			ours = append(ours, setting{key, value})
+		} else {
+			kept = append(kept, key+"="+quote(value, ":"))
+		}
+		rest = strings.TrimPrefix(after, ":")
+	}
+	return ours, strings.Join(kept, ":")
+}
+
 // slaveOptions takes [key=value:key=value]name apart.
 func slaveOptions(text string) (given []setting, name string, ok bool) {
 	if !strings.HasPrefix(text, "[") {

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -24,33 +23,27 @@ import (
 
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
-const patience = 30 * time.Second
-
 func TestPackage(t *testing.T) {
-	if os.Getenv("WEIRLINE_DEB") == "" {
-		const why = "WEIRLINE_DEB names no folder with a package: run make test-deb"
-		if os.Getenv("CI") != "" || os.Getenv("WEIRLINE_REQUIRE_TOOLS") != "" {
-			t.Fatal(why)
-		}
-		t.Skip(why)
-	}
+	requirePackage(t)
 	root := freshRoot(t)
 	inside(t, root, "dpkg", "-i", "/weirline.deb")
 	t.Cleanup(func() { killInside(root) })
 	wantUser(t, root)
 	verifyUnit(t, root)
 	p := portsOf(t)
-	configure(t, root, p)
+	write(t, root, configuration(p))
 	inside(t, root, "weirline", "check-config", configFile)
 
-	d := start(t, root)
+	d := start(t, root, nil)
 	d.notice(t, "READY=1")
 	d.wantUnprivileged(t)
 	wantHealthy(t, p)
 	wantCarried(t, p)
 	d.stop(t)
+	wantActivated(t, root, p)
 
 	inside(t, root, "dpkg", "-r", "weirline")
 	wantFile(t, root, "/usr/bin/weirline", false)
@@ -59,15 +52,27 @@ func TestPackage(t *testing.T) {
 	wantFile(t, root, configFile, false)
 }
 
+// requirePackage wants a folder with a package, and that the tests run as root.
+func requirePackage(t *testing.T) {
+	t.Helper()
+	if os.Getenv("WEIRLINE_DEB") == "" {
+		const why = "WEIRLINE_DEB names no folder with a package: run make test-deb"
+		if os.Getenv("CI") != "" || os.Getenv("WEIRLINE_REQUIRE_TOOLS") != "" {
+			t.Fatal(why)
+		}
+		t.Skip(why)
+	}
+	if os.Getuid() != 0 {
+		t.Fatal("a root of its own needs root: run make test-deb as root")
+	}
+}
+
 const configFile = "/etc/weirline/weirline.yaml"
 
 // freshRoot is a small Debian of the kind that runs here, from the sources of
 // its packages, with the package copied in.
 func freshRoot(t *testing.T) string {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Fatal("a fresh root needs root: run make test-deb as root")
-	}
 	debs, _ := filepath.Glob(filepath.Join(os.Getenv("WEIRLINE_DEB"), "weirline_*.deb"))
 	if len(debs) == 0 {
 		t.Fatalf("no package in WEIRLINE_DEB=%q: make deb makes one", os.Getenv("WEIRLINE_DEB"))
@@ -81,7 +86,10 @@ func freshRoot(t *testing.T) string {
 	root := filepath.Join(t.TempDir(), "root")
 	args := []string{"--quiet", "--variant=essential", "--include=passwd", codename(t), root}
 	args = append(args, aptSources()...)
-	if out, err := exec.Command("mmdebstrap", args...).CombinedOutput(); err != nil {
+	// It passes file descriptors around and can only do that with those below 10,
+	// of which whoever started this may have left it few.
+	args = append([]string{"-c", `exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec mmdebstrap "$@"`, "sh"}, args...)
+	if out, err := exec.Command("sh", args...).CombinedOutput(); err != nil {
 		t.Fatalf("mmdebstrap: %v\n%s", err, out)
 	}
 	b, err := os.ReadFile(newest)
@@ -127,7 +135,7 @@ func aptSources() (files []string) {
 // inside runs a command in the root and returns what it printed.
 func inside(t *testing.T, root string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "chroot", append([]string{root}, args...)...).CombinedOutput()
 	if err != nil {
@@ -145,7 +153,10 @@ func wantUser(t *testing.T, root string) {
 	if got := strings.TrimSpace(inside(t, root, "stat", "-c", "%U:%G %a", configFile)); got != "root:weirline 640" {
 		t.Errorf("%s belongs to %s: it may hold passphrases", configFile, got)
 	}
-	for _, f := range []string{"/usr/share/man/man1/weirline-serve.1.gz", "/usr/share/bash-completion/completions/weirline", "/usr/lib/sysusers.d/weirline.conf"} {
+	for _, f := range []string{"/usr/share/man/man1/weirline-serve.1.gz", "/usr/share/man/man1/weirline.1.gz",
+		"/usr/share/bash-completion/completions/weirline", "/usr/share/zsh/vendor-completions/_weirline",
+		"/usr/share/fish/vendor_completions.d/weirline.fish", "/usr/lib/sysusers.d/weirline.conf",
+		"/usr/lib/systemd/system/weirline.service", "/usr/lib/systemd/system/weirline.socket", "/etc/default/weirline"} {
 		wantFile(t, root, f, true)
 	}
 }
@@ -155,8 +166,8 @@ func wantUser(t *testing.T, root string) {
 func verifyUnit(t *testing.T, root string) {
 	t.Helper()
 	for _, args := range [][]string{
-		{"verify", "--root=" + root, "--man=no", "--recursive-errors=no", "weirline.service"},
-		{"security", "--root=" + root, "--offline=true", "--threshold=20", "weirline.service"},
+		{"verify", "--root=" + root, "--man=no", "--recursive-errors=no", "weirline.service", "weirline.socket"},
+		{"security", "--root=" + root, "--offline=true", "--threshold=16", "weirline.service"},
 	} {
 		out, err := exec.Command("systemd-analyze", args...).CombinedOutput()
 		if err != nil {
@@ -165,16 +176,19 @@ func verifyUnit(t *testing.T, root string) {
 	}
 }
 
-type ports struct{ http, control, srt int }
+// ports are the daemon's, and the stream that its SRT port has.
+type ports struct {
+	http, control, srt int
+	stream             string
+}
 
 func portsOf(t *testing.T) ports {
 	t.Helper()
-	return ports{http: port.Free(t), control: port.Free(t), srt: port.Free(t)}
+	return ports{http: port.Free(t), control: port.Free(t), srt: port.Free(t), stream: "studio"}
 }
 
-func configure(t *testing.T, root string, p ports) {
-	t.Helper()
-	text := fmt.Sprintf(`listen: 127.0.0.1:%d
+func configuration(p ports) string {
+	return fmt.Sprintf(`listen: 127.0.0.1:%d
 control: { listen: "127.0.0.1:%d" }
 listeners:
   - { name: main, address: "srt://127.0.0.1:%d?mode=listener&latency=100" }
@@ -183,101 +197,19 @@ routes:
     sources: [ { publish: { listener: main, stream: studio } } ]
     outputs: [ { play: { listener: main, stream: studio } } ]
 `, p.http, p.control, p.srt)
+}
+
+func write(t *testing.T, root, text string) {
+	t.Helper()
 	// In place: the package has set owner and mode.
 	if err := os.WriteFile(filepath.Join(root, configFile), []byte(text), 0o640); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// daemon is the service as systemd would start it.
-type daemon struct {
-	cmd     *exec.Cmd
-	notices *net.UnixConn
-	log     bytes.Buffer
-	ended   chan struct{}
-	err     error
-}
-
-func start(t *testing.T, root string) *daemon {
-	t.Helper()
-	const socket = "/run/notify"
-	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: filepath.Join(root, socket), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(filepath.Join(root, socket), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	d := &daemon{notices: conn, ended: make(chan struct{})}
-	d.cmd = exec.Command("chroot", "--userspec=weirline:weirline", root, "/usr/bin/weirline", "serve", "--config", configFile)
-	d.cmd.Env = []string{"NOTIFY_SOCKET=" + socket, "PATH=/usr/bin"}
-	d.cmd.Stdout, d.cmd.Stderr = &d.log, &d.log
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		defer close(d.ended)
-		d.err = d.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		d.cmd.Process.Kill()
-		<-d.ended
-		conn.Close()
-		if t.Failed() {
-			t.Logf("the daemon said:\n%s", d.log.String())
-		}
-	})
-	return d
-}
-
-// notice waits for a line that the daemon tells systemd.
-func (d *daemon) notice(t *testing.T, line string) {
-	t.Helper()
-	d.notices.SetReadDeadline(time.Now().Add(patience))
-	b := make([]byte, 4096)
-	for {
-		n, err := d.notices.Read(b)
-		if err != nil {
-			t.Fatalf("systemd was not told %s: %v", line, err)
-		}
-		if strings.Contains("\n"+string(b[:n])+"\n", "\n"+line+"\n") {
-			return
-		}
-	}
-}
-
-func (d *daemon) wantUnprivileged(t *testing.T) {
-	t.Helper()
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
-		if strings.HasPrefix(line, "Uid:\t0\t") || strings.HasPrefix(line, "CapEff:") && !strings.Contains(line, "0000000000000000") {
-			t.Errorf("the daemon has rights: %s", line)
-		}
-	}
-}
-
-func (d *daemon) stop(t *testing.T) {
-	t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	d.notice(t, "STOPPING=1")
-	select {
-	case <-d.ended:
-		if d.err != nil {
-			t.Errorf("the daemon ended with %v", d.err)
-		}
-	case <-time.After(patience):
-		t.Errorf("the daemon did not end within %v", patience)
-	}
-}
-
 func wantHealthy(t *testing.T, p ports) {
 	t.Helper()
-	for path, want := range map[string]string{"/healthz": "", "/metrics": "weirline_", "/v1/routes": `"studio"`} {
+	for path, want := range map[string]string{"/healthz": "", "/metrics": "weirline_", "/v1/routes": `studio"`} {
 		rsp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", p.control, path))
 		if err != nil {
 			t.Fatal(err)
@@ -293,12 +225,12 @@ func wantHealthy(t *testing.T, p ports) {
 // wantCarried publishes to the route and plays from it.
 func wantCarried(t *testing.T, p ports) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	at := fmt.Sprintf("127.0.0.1:%d", p.srt)
-	play := call(t, ctx, at, "#!::r=studio,m=request")
+	play := call(t, ctx, at, "#!::r="+p.stream+",m=request")
 	defer play.Abort()
-	publish := call(t, ctx, at, "#!::r=studio,m=publish")
+	publish := call(t, ctx, at, "#!::r="+p.stream+",m=publish")
 	defer publish.Abort()
 	messages := make([][]byte, 200)
 	seeded := rand.New(rand.NewPCG(1, 2))
@@ -320,7 +252,7 @@ func wantCarried(t *testing.T, p ports) {
 			}
 		}
 	}()
-	play.SetReadDeadline(time.Now().Add(patience))
+	play.SetReadDeadline(time.Now().Add(proctest.Patience))
 	got := make([]byte, 2000)
 	for i, want := range messages {
 		n, err := play.Read(got)

@@ -13,10 +13,11 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // wrapped runs a command line by weirline exec.
-func wrapped(t *testing.T, flags, line string) *process {
+func wrapped(t *testing.T, flags, line string) *proctest.Process {
 	t.Helper()
 	return start(t, nil, nil, wrapping(flags, line)...)
 }
@@ -28,7 +29,7 @@ func wrapping(flags, line string) []string {
 // viewer is a program of its own that receives into a file, so that it can be
 // killed.
 type viewer struct {
-	*process
+	*proctest.Process
 	file string
 }
 
@@ -51,19 +52,19 @@ func sizeOf(file string) int64 {
 
 // wantFirstData waits for media and complains if that takes longer than d.
 func (v viewer) wantFirstData(d time.Duration) {
-	v.t.Helper()
+	v.T.Helper()
 	begun := time.Now()
-	eventually(v.t, "no media comes", func() bool { return v.size() > 0 })
+	proctest.Eventually(v.T, "no media comes", func() bool { return v.size() > 0 })
 	if took := time.Since(begun); took > d {
-		v.t.Errorf("the first media comes after %v, want at most %v", took, d)
+		v.T.Errorf("the first media comes after %v, want at most %v", took, d)
 	}
 }
 
 // leave ends it as one that says goodbye.
 func (v viewer) leave() {
-	v.t.Helper()
-	v.signal(syscall.SIGTERM)
-	v.code()
+	v.T.Helper()
+	v.Signal(syscall.SIGTERM)
+	v.Code()
 }
 
 // A far listener that is restarted in the middle: the same ffmpeg goes on, and
@@ -75,21 +76,21 @@ func TestExecSurvivesARestartOfItsPeer(t *testing.T) {
 			port := strconv.Itoa(port.Free(t))
 			far := "srt://:" + port + "?mode=listener&peeridletimeo=1000"
 			first := newViewer(t, far)
-			waitBound(t, "udp", port)
+			proctest.WaitBound(t, "udp", port)
 			p := wrapped(t, "", "ffmpeg -nostdin -v error -re -i "+bench.long+" -map 0 -c copy "+flatOut+"srt://127.0.0.1:"+port+"?peeridletimeo=1000")
 			first.wantFirstData(3 * time.Second)
-			p.wantRunning(time.Second)
+			p.WantRunning(time.Second)
 			if how == "killed" {
-				first.kill()
+				first.Kill()
 			} else {
 				first.leave()
 			}
-			p.wantRunning(500 * time.Millisecond)
+			p.WantRunning(500 * time.Millisecond)
 			second := newViewer(t, far)
-			if code := p.code(); code != 0 {
+			if code := p.Code(); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
-			eventually(t, "the second viewer's connection does not end", func() bool { return settled(second) })
+			proctest.Eventually(t, "the second viewer's connection does not end", func() bool { return settled(second) })
 			second.leave()
 			want := framesOfClip(t, bench.long)
 			framesOf(t, first.file).wantPart(t, "before", want, 0.1, 1)
@@ -112,7 +113,7 @@ func TestExecViewersComeAndGo(t *testing.T) {
 	t.Parallel()
 	port := strconv.Itoa(port.Free(t))
 	p := wrapped(t, "", "ffmpeg -nostdin -v error -re -stream_loop 20 -i "+bench.short+" -map 0 -c copy -f mpegts srt://:"+port+"?mode=listener&peeridletimeo=1500")
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	rounds := 5
 	if testing.Short() {
 		rounds = 2
@@ -128,16 +129,16 @@ func TestExecViewersComeAndGo(t *testing.T) {
 				t.Errorf("two at once: %d frames that are not the source's", strangers)
 			}
 		}
-		p.wantRunning(400 * time.Millisecond)
+		p.WantRunning(400 * time.Millisecond)
 		if i%2 == 1 {
-			v.kill()
+			v.Kill()
 		} else {
 			v.leave()
 		}
-		p.wantRunning(300 * time.Millisecond)
+		p.WantRunning(300 * time.Millisecond)
 	}
-	p.signal(syscall.SIGINT)
-	if code := p.code(); code != 255 {
+	p.Signal(syscall.SIGINT)
+	if code := p.Code(); code != 255 {
 		t.Errorf("exit code %d, want ffmpeg's 255", code)
 	}
 }
@@ -148,14 +149,14 @@ func TestExecInputSurvivesARestartOfItsSender(t *testing.T) {
 	port, dir := strconv.Itoa(port.Free(t)), t.TempDir()
 	out := filepath.Join(dir, "out.ts")
 	p := wrapped(t, "", "ffmpeg -nostdin -v error "+fastIn+"-i srt://:"+port+"?mode=listener -map 0 -c copy -f mpegts "+out)
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	for range 2 {
 		s := send(t, "srt://127.0.0.1:"+port, bench.short, 2)
 		s.done()
-		p.wantRunning(700 * time.Millisecond)
+		p.WantRunning(700 * time.Millisecond)
 	}
-	p.signal(syscall.SIGINT) // in the middle of a wait for media
-	if code := p.code(); code != 255 {
+	p.Signal(syscall.SIGINT) // in the middle of a wait for media
+	if code := p.Code(); code != 255 {
 		t.Errorf("exit code %d, want ffmpeg's 255", code)
 	}
 	clip := framesOfClip(t, bench.short)
@@ -173,7 +174,7 @@ func TestExecGivesUp(t *testing.T) {
 	t.Run("input", func(t *testing.T) {
 		t.Parallel()
 		p := wrapped(t, "--timeout 500ms", strings.ReplaceAll(in, "{p}", strconv.Itoa(port.Free(t))))
-		if code := p.code(); code != 5 {
+		if code := p.Code(); code != 5 {
 			t.Errorf("exit code %d, want 5", code)
 		}
 	})
@@ -181,11 +182,11 @@ func TestExecGivesUp(t *testing.T) {
 		t.Parallel()
 		port := strconv.Itoa(port.Free(t))
 		v := newViewer(t, "srt://:"+port+"?mode=listener")
-		waitBound(t, "udp", port)
+		proctest.WaitBound(t, "udp", port)
 		p := wrapped(t, "--timeout 500ms", strings.ReplaceAll(out, "{p}", port))
 		v.wantFirstData(3 * time.Second)
 		v.leave()
-		if code := p.code(); code != 5 {
+		if code := p.Code(); code != 5 {
 			t.Errorf("exit code %d, want 5", code)
 		}
 	})
@@ -201,7 +202,7 @@ func TestExecDeliversTheTail(t *testing.T) {
 			got := receive(t, "srt://:"+port+"?mode=listener")
 			begun := time.Now()
 			p := wrapped(t, "", fmt.Sprintf("ffmpeg -nostdin -v error -re -i %s -map 0 -c copy -f mpegts -latency %d srt://127.0.0.1:%s", bench.short, ms*1000, port))
-			if code := p.code(); code != 0 {
+			if code := p.Code(); code != 0 {
 				t.Errorf("exit code %d", code)
 			}
 			if took, most := time.Since(begun), 2*time.Second+time.Duration(ms)*time.Millisecond+1500*time.Millisecond; took > most {
@@ -218,11 +219,11 @@ func TestExecSaysThatTheEndWasNotDelivered(t *testing.T) {
 	t.Parallel()
 	port := strconv.Itoa(port.Free(t))
 	v := newViewer(t, "srt://:"+port+"?mode=listener")
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	p := wrapped(t, "", "ffmpeg -nostdin -v error -re -i "+bench.short+" -c copy -f mpegts srt://127.0.0.1:"+port)
 	v.wantFirstData(3 * time.Second)
 	v.leave()
-	if code := p.code(); code != 4 {
+	if code := p.Code(); code != 4 {
 		t.Errorf("exit code %d, want 4", code)
 	}
 }

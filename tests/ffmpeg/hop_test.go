@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // hop is a local form between ffmpeg and the sidecar.
@@ -21,7 +22,7 @@ type hop struct {
 
 // sidecar is the program between, and its pipe if ffmpeg talks to it by one.
 type sidecar struct {
-	*process
+	*proctest.Process
 	in  io.Reader // of ffmpeg
 	out io.Writer
 	// shut closes the test's own ends of a pipe once both programs have theirs.
@@ -42,15 +43,15 @@ var hops = []hop{
 func httpHop(t *testing.T, srt string) (string, *sidecar) {
 	port := strconv.Itoa(port.Free(t))
 	p := weirline(t, "serve", "--listen", "127.0.0.1:"+port)
-	waitBound(t, "tcp", port)
-	return "http://weirline@127.0.0.1:" + port + "/" + srt, &sidecar{process: p, http: true}
+	proctest.WaitBound(t, "tcp", port)
+	return "http://weirline@127.0.0.1:" + port + "/" + srt, &sidecar{Process: p, http: true}
 }
 
 func relay(t *testing.T, sends bool, local, srt string) *sidecar {
 	if sends {
-		return &sidecar{process: weirline(t, "relay", local, srt)}
+		return &sidecar{Process: weirline(t, "relay", local, srt)}
 	}
-	return &sidecar{process: weirline(t, "relay", srt, local)}
+	return &sidecar{Process: weirline(t, "relay", srt, local)}
 }
 
 func unixHop(sends bool) func(*testing.T, string) (string, *sidecar) {
@@ -65,7 +66,7 @@ func unixHop(sends bool) func(*testing.T, string) (string, *sidecar) {
 			local += "?listen=1"
 		}
 		s := relay(t, sends, local, srt)
-		eventually(t, "no unix socket", func() bool { _, err := os.Stat(path); return err == nil || !s.running() })
+		proctest.Eventually(t, "no unix socket", func() bool { _, err := os.Stat(path); return err == nil || !s.Running() })
 		s.attached = s.hasOutput
 		return "unix:" + path, s
 	}
@@ -79,7 +80,7 @@ func tcpHop(sends bool) func(*testing.T, string) (string, *sidecar) {
 			local += "?listen=1"
 		}
 		s := relay(t, sends, local, srt)
-		eventually(t, "no tcp socket", func() bool { return bound("tcp", port) || !s.running() })
+		proctest.Eventually(t, "no tcp socket", func() bool { return proctest.Bound("tcp", port) || !s.Running() })
 		s.attached = s.hasOutput
 		return "tcp://127.0.0.1:" + port, s
 	}
@@ -88,7 +89,7 @@ func tcpHop(sends bool) func(*testing.T, string) (string, *sidecar) {
 func udpSend(t *testing.T, srt string) (string, *sidecar) {
 	port := strconv.Itoa(port.Free(t))
 	s := relay(t, true, "udp://127.0.0.1:"+port, srt)
-	eventually(t, "no udp socket", func() bool { return bound("udp", port) || !s.running() })
+	proctest.Eventually(t, "no udp socket", func() bool { return proctest.Bound("udp", port) || !s.Running() })
 	return "udp://127.0.0.1:" + port + "?pkt_size=1316", s
 }
 
@@ -96,11 +97,11 @@ func udpSend(t *testing.T, srt string) (string, *sidecar) {
 func udpReceive(t *testing.T, srt string) (string, *sidecar) {
 	port := strconv.Itoa(port.Free(t))
 	s := relay(t, false, "udp://127.0.0.1:"+port, srt)
-	s.attached = func() bool { return bound("udp", port) }
+	s.attached = func() bool { return proctest.Bound("udp", port) }
 	return "udp://127.0.0.1:" + port + "?timeout=3000000", s
 }
 
-func (s *sidecar) hasOutput() bool { return strings.Contains(s.said.String(), "output up") }
+func (s *sidecar) hasOutput() bool { return strings.Contains(s.Said.String(), "output up") }
 
 func pipe(t *testing.T) (r, w *os.File, shut func()) {
 	r, w, err := os.Pipe()
@@ -113,16 +114,16 @@ func pipe(t *testing.T) (r, w *os.File, shut func()) {
 
 func pipeSend(t *testing.T, srt string) (string, *sidecar) {
 	r, w, shut := pipe(t)
-	return "pipe:1", &sidecar{process: start(t, r, nil, bench.weirline, "relay", "-", srt), out: w, shut: shut}
+	return "pipe:1", &sidecar{Process: start(t, r, nil, bench.weirline, "relay", "-", srt), out: w, shut: shut}
 }
 
 func pipeReceive(t *testing.T, srt string) (string, *sidecar) {
 	r, w, shut := pipe(t)
-	return "pipe:0", &sidecar{process: start(t, nil, w, bench.weirline, "relay", srt, "-"), in: r, shut: shut}
+	return "pipe:0", &sidecar{Process: start(t, nil, w, bench.weirline, "relay", srt, "-"), in: r, shut: shut}
 }
 
 // encoder runs ffmpeg towards a sidecar.
-func (s *sidecar) encoder(t *testing.T, clip, local string) *process {
+func (s *sidecar) encoder(t *testing.T, clip, local string) *proctest.Process {
 	t.Helper()
 	p := start(t, nil, s.out, append(words("ffmpeg -nostdin -v error -y -re -i "+clip+" -map 0 -c copy "+flatOut), local)...)
 	if s.shut != nil {
@@ -132,7 +133,7 @@ func (s *sidecar) encoder(t *testing.T, clip, local string) *process {
 }
 
 // recorder runs ffmpeg from a sidecar into a file.
-func (s *sidecar) recorder(t *testing.T, local string) (p *process, file string) {
+func (s *sidecar) recorder(t *testing.T, local string) (p *proctest.Process, file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "rec.ts")
 	argv := append(words("ffmpeg -nostdin -v error -y "+fastIn+"-f mpegts -i"), local)
@@ -141,14 +142,14 @@ func (s *sidecar) recorder(t *testing.T, local string) (p *process, file string)
 		s.shut()
 	}
 	if s.attached != nil {
-		eventually(t, "ffmpeg does not open its input", func() bool { return s.attached() || !p.running() || !s.running() })
+		proctest.Eventually(t, "ffmpeg does not open its input", func() bool { return s.attached() || !p.Running() || !s.Running() })
 	}
 	return p, file
 }
 
 // stop asks it to end and returns its exit code.
 func (s *sidecar) stop() int {
-	s.t.Helper()
-	s.signal(syscall.SIGTERM)
-	return s.code()
+	s.T.Helper()
+	s.Signal(syscall.SIGTERM)
+	return s.Code()
 }

@@ -2,10 +2,13 @@ package ffmpeg
 
 import (
 	"bytes"
+	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weirline/weirline/tests/port"
 )
@@ -16,8 +19,8 @@ type line struct {
 	name  string
 	flags string // of weirline exec
 	args  string
-	peers []string // URLs of ours; the first word: recv, send
-	files []string // in {dir}, to compare
+	peers []string // URLs of ours; the first word: what they do, see begin
+	files []string // in {dir}, to compare; stdout is what the program prints
 	code  int
 	// other: what arrives is not the clip itself, but must be the same both times.
 	other bool
@@ -25,6 +28,7 @@ type line struct {
 	id      string
 	latency int
 	long    int  // length of the longest message
+	stdin   bool // the clip comes that way
 	stdout  bool // compare what the program prints
 	said    string
 }
@@ -46,6 +50,7 @@ var lines = []line{
 	{name: "encrypted, options in front", args: re + "-c copy -passphrase '0123456789 &%d' -pbkeylen 32 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener&passphrase=0123456789%20%26%25d"}},
 	{name: "encrypted, in the address", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?passphrase=correct-horse&pbkeylen=24'", peers: []string{"recv srt://:{p}?mode=listener&passphrase=correct-horse"}},
 	{name: "stream id with a raw #", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?streamid=#!::r=live/x,m=publish&latency=200000'", peers: []string{"recv srt://:{p}?mode=listener"}, id: "#!::r=live/x,m=publish", latency: 200},
+	{name: "stream id with a plain percent sign", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?streamid=100%,b'", peers: []string{"recv srt://:{p}?mode=listener"}, id: "100%,b"},
 	{name: "stream id in front", args: re + "-c copy -srt_streamid '#!::r=100%,u=a b' -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, id: "#!::r=100%,u=a b"},
 	{name: "short packets", args: re + "-c copy -pkt_size 752 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, long: 752},
 	{name: "several options", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?pkt_size=1316&transtype=live&tlpktdrop=1&nakreport=1&oheadbw=50&sndbuf=8000000&lossmaxttl=20&linger=1&smoother=live'", peers: []string{"recv srt://:{p}?mode=listener"}},
@@ -55,6 +60,12 @@ var lines = []line{
 	{name: "format by name", args: re + "-c copy srt://127.0.0.1:{p}?streamid=live/x.ts", peers: []string{"recv srt://:{p}?mode=listener"}, id: "live/x.ts"},
 	{name: "no transport stream", args: re + "-c copy -f nut srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}},
 	{name: "fifo", args: re + "-map 0 -c copy -flags +global_header -f fifo -fifo_format mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}},
+	{name: "fifo with options of what is behind it", args: re + "-map 0 -c copy -flags +global_header -f fifo -fifo_format mpegts -format_opts latency=210000:mpegts_flags=resend_headers srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 210},
+	{name: "host by name", args: re + "-c copy -f mpegts srt://localhost:{p}", peers: []string{"recv srt://127.0.0.1:{p}?mode=listener"}},
+	{name: "keys of UDP", args: re + "-c copy -f mpegts 'srt://127.0.0.1:{p}?pkt_size=940&overrun_nonfatal=1&fifo_size=50000000'", peers: []string{"recv srt://:{p}?mode=listener"}, long: 940, said: "fifo_size"},
+	{name: "an address in metadata", args: re + "-map 0 -c copy -metadata comment=srt://h:1?latency=5 -metadata:s:v:0 title=srt://h:1 -f mpegts srt://127.0.0.1:{p} -map 0 -c copy -metadata comment=srt://h:1?latency=5 {dir}/out.mkv", peers: []string{"recv srt://:{p}?mode=listener"}, files: []string{"out.mkv"}},
+	{name: "time limits", args: re + "-c copy -rw_timeout 9000000 -timeout 9000000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}},
+	{name: "standard input", stdin: true, args: "ffmpeg -v error -re -f mpegts -i pipe:0 -map 0 -c copy -latency 170000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 170},
 	{name: "trailing option", args: re + "-y -c copy -f mpegts srt://127.0.0.1:{p} -latency 5", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 120},
 
 	// Several outputs.
@@ -62,6 +73,8 @@ var lines = []line{
 		peers: []string{"recv srt://:{p}?mode=listener", "recv srt://:{q}?mode=listener"}, files: []string{"out.ts"}, id: "a"},
 	{name: "tee with options inside", args: re + `-map 0 -c copy -f tee '[f=mpegts:latency=200000:passphrase=a\\:b\\]c\|d123]srt://127.0.0.1:{p}|[select=v:f=mpegts]srt://127.0.0.1:{q}'`,
 		peers: []string{"recv srt://:{p}?mode=listener&passphrase=a:b]c|d123", "recv srt://:{q}?mode=listener"}, other: true, latency: 200},
+	{name: "tee with fifos", args: re + `-map 0 -c copy -f tee '[f=mpegts:use_fifo=1:fifo_options=drop_pkts_on_overflow=1\\\:queue_size=600:latency=200000]srt://127.0.0.1:{p}|[f=mpegts:onfail=ignore]srt://127.0.0.1:{q}'`,
+		peers: []string{"recv srt://:{p}?mode=listener", "recv srt://:{q}?mode=listener"}, latency: 200},
 	{name: "outputs with options of their own", args: re + "-map 0 -c copy -f mpegts -latency 200000 srt://127.0.0.1:{p} -map 0:a -c copy -f mpegts -latency 300000 srt://127.0.0.1:{q} -map 0 -c copy {dir}/out.mkv",
 		peers: []string{"recv srt://:{p}?mode=listener", "recv srt://:{q}?mode=listener"}, files: []string{"out.mkv"}, other: true, latency: 200},
 
@@ -69,6 +82,7 @@ var lines = []line{
 	{name: "listening output", args: re + "-c copy -f mpegts srt://:{p}?mode=listener", peers: []string{"recv srt://127.0.0.1:{p}"}},
 	{name: "listening output, in front", args: re + "-c copy -mode listener -latency 150000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://127.0.0.1:{p}"}, latency: 150},
 	{name: "listening output with a limit", args: re + "-c copy -listen_timeout 900000 -f mpegts srt://:{p}?mode=listener", peers: []string{"recv srt://127.0.0.1:{p}"}},
+	{name: "listening output with a limit of writing", args: re + "-c copy -rw_timeout 700000 -f mpegts srt://:{p}?mode=listener", peers: []string{"late srt://127.0.0.1:{p}"}, said: "rw_timeout"},
 	{name: "listening output without a viewer", args: re + "-c copy -listen_timeout 600000 -f mpegts srt://:{p}?mode=listener", code: 1},
 
 	// Receiving.
@@ -80,9 +94,13 @@ var lines = []line{
 		peers: []string{"send srt://:{p}?mode=listener", "send srt://:{q}?mode=listener"}, files: []string{"out.ts"}},
 	{name: "input to output", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts -latency 180000 srt://127.0.0.1:{q}?streamid=r",
 		peers: []string{"recv srt://:{q}?mode=listener", "send srt://:{p}?mode=listener"}, id: "r", latency: 180},
+	{name: "limit of reading", args: "ffmpeg -nostdin -v error " + fastIn + "-rw_timeout 900000 -i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"still srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
+	{name: "standard output", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts -", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"stdout"}},
+	{name: "a filter that reads", args: `ffmpeg -nostdin -v error -f lavfi -i 'movie=srt\\://127.0.0.1\\:{p}:f=mpegts' -frames:v 5 -c:v rawvideo -f nut {dir}/out.nut`, peers: []string{"long srt://:{p}?mode=listener"}, files: []string{"out.nut"}, other: true, said: "cannot be replaced"},
 	{name: "whitelist", flags: once, args: "ffmpeg -nostdin -v error -protocol_whitelist file,udp,srt " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
 	{name: "ffprobe", args: "ffprobe -v error -show_entries stream=codec_name,width,height,sample_rate -latency 80000 -of json srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}, stdout: true},
 	{name: "ffplay", flags: once, args: "env SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy ffplay -v error -autoexit -nodisp -latency 80000 srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}},
+	{name: "mpv", flags: once, args: "mpv --no-config --msg-level=all=error --vo=null --ao=null --stream-lavf-o=latency=90000 srt://127.0.0.1:{p}", peers: []string{"send srt://:{p}?mode=listener"}},
 	{name: "nice", args: "nice -n 1 " + re + "-c copy -latency 130000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 130},
 
 	// Failing.
@@ -135,6 +153,41 @@ type run1 struct {
 func (l line) run(t *testing.T, before []string) run1 {
 	dir := t.TempDir()
 	fill := strings.NewReplacer("{in}", bench.short, "{dir}", dir, "{p}", strconv.Itoa(port.Free(t)), "{q}", strconv.Itoa(port.Free(t))).Replace
+	peers := l.begin(t, fill)
+	var out bytes.Buffer
+	var in io.Reader
+	if l.stdin {
+		f, err := os.Open(bench.short)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		in = f
+	}
+	prog := start(t, in, &out, append(before, words(fill(l.args))...)...)
+	if code := prog.Code(); code != l.code {
+		t.Errorf("exit code %d, want %d", code, l.code)
+	}
+	if before != nil && !strings.Contains(prog.Said.String(), l.said) {
+		t.Errorf("it does not say %q", l.said)
+	}
+	r := run1{media: map[string]frames{}, stdout: out.String()}
+	for name, p := range peers {
+		r.media[name] = framesOf(t, p.file())
+	}
+	if err := os.WriteFile(filepath.Join(dir, "stdout"), out.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range l.files {
+		r.media[name] = framesOf(t, filepath.Join(dir, name))
+	}
+	return r
+}
+
+// begin starts the peers and returns those whose media is compared: recv. late
+// calls late, refuse is not asked for media; send sends the clip, long a longer
+// one, still the clip and then nothing.
+func (l line) begin(t *testing.T, fill func(string) string) map[string]*peer {
 	peers := map[string]*peer{}
 	for i, p := range l.peers {
 		role, url, _ := strings.Cut(fill(p), " ")
@@ -143,32 +196,21 @@ func (l line) run(t *testing.T, before []string) run1 {
 			send(t, url, bench.short, 2)
 		case "long":
 			send(t, url, bench.long, 6)
+		case "still":
+			sendAndStay(t, url, bench.short, 2)
+		case "late":
+			peers[p] = receiveAfter(t, 1500*time.Millisecond, url)
 		default:
-			p := receive(t, url)
+			r := receive(t, url)
 			if i == 0 {
-				t.Cleanup(func() { l.wantOffer(t, p) })
+				t.Cleanup(func() { l.wantOffer(t, r) })
 			}
 			if role == "recv" {
-				peers[l.peers[i]] = p
+				peers[p] = r
 			}
 		}
 	}
-	var out bytes.Buffer
-	prog := start(t, nil, &out, append(before, words(fill(l.args))...)...)
-	if code := prog.code(); code != l.code {
-		t.Errorf("exit code %d, want %d", code, l.code)
-	}
-	if before != nil && !strings.Contains(prog.said.String(), l.said) {
-		t.Errorf("it does not say %q", l.said)
-	}
-	r := run1{media: map[string]frames{}, stdout: out.String()}
-	for name, p := range peers {
-		r.media[name] = framesOf(t, p.file())
-	}
-	for _, name := range l.files {
-		r.media[name] = framesOf(t, filepath.Join(dir, name))
-	}
-	return r
+	return peers
 }
 
 // wantOffer holds what the first peer saw against what the line asks for.

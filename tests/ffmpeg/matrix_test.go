@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // cells are what the far peer does.
@@ -40,19 +41,12 @@ func (s *sidecar) ends(t *testing.T, h hop, want int) {
 	t.Helper()
 	code := 0
 	if h.name == "pipe" {
-		code = s.code()
+		code = s.Code()
 	} else {
 		code = s.stop()
 	}
 	if code != want {
 		t.Errorf("the sidecar's exit code: %d, want %d", code, want)
-	}
-}
-
-func wantCode(t *testing.T, p *process, want int) {
-	t.Helper()
-	if code := p.code(); code != want {
-		t.Errorf("%s: exit code %d, want %d", p.cmd.Args[0], code, want)
 	}
 }
 
@@ -63,10 +57,10 @@ func sendWell(t *testing.T, h hop) {
 	if h.name != "http" {
 		got.connected()
 	}
-	wantCode(t, s.encoder(t, bench.short, local), 0)
+	s.encoder(t, bench.short, local).WantCode(0)
 	if h.name != "pipe" {
 		// A relay does not see the end of an encoder as its own.
-		eventually(t, "media goes on coming", func() bool {
+		proctest.Eventually(t, "media goes on coming", func() bool {
 			before := got.bytes()
 			time.Sleep(500 * time.Millisecond)
 			return got.bytes() == before
@@ -83,23 +77,23 @@ func sendRefused(t *testing.T, h hop) {
 	receive(t, "srt://:"+port+"?mode=listener&passphrase=correct-horse")
 	local, s := h.send(t, "srt://127.0.0.1:"+port+"?passphrase=battery-staple")
 	if h.name == "udp" {
-		wantCode(t, s.process, 3)
-		wantCode(t, s.encoder(t, bench.short, local), 0)
+		s.WantCode(3)
+		s.encoder(t, bench.short, local).WantCode(0)
 		return
 	}
 	if !s.http && h.name != "pipe" {
-		wantCode(t, s.process, 3)
+		s.WantCode(3)
 	}
 	p := s.encoder(t, bench.long, local)
-	wantCode(t, p, 1)
+	p.WantCode(1)
 	switch {
 	case s.http:
-		if !strings.Contains(p.said.String(), "403") {
+		if !strings.Contains(p.Said.String(), "403") {
 			t.Error("ffmpeg does not say 403")
 		}
 		s.ends(t, h, 0)
 	case h.name == "pipe":
-		wantCode(t, s.process, 3)
+		s.WantCode(3)
 	}
 }
 
@@ -109,14 +103,14 @@ func sendAbsent(t *testing.T, h hop) {
 	local, s := h.send(t, "srt://127.0.0.1:"+strconv.Itoa(port.Free(t))+"?conntimeo=500")
 	p := s.encoder(t, bench.short, local)
 	if s.http {
-		wantCode(t, p, 1)
-		if !strings.Contains(p.said.String(), "5XX") {
+		p.WantCode(1)
+		if !strings.Contains(p.Said.String(), "5XX") {
 			t.Error("ffmpeg does not say 5XX")
 		}
 		s.ends(t, h, 0)
 		return
 	}
-	wantCode(t, p, 0)
+	p.WantCode(0)
 	s.ends(t, h, 4)
 }
 
@@ -124,13 +118,13 @@ func sendAbsent(t *testing.T, h hop) {
 func sendDying(t *testing.T, h hop) {
 	port := strconv.Itoa(port.Free(t))
 	v := newViewer(t, "srt://:"+port+"?mode=listener")
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	local, s := h.send(t, "srt://127.0.0.1:"+port+"?peeridletimeo=1000&conntimeo=500")
 	p := s.encoder(t, bench.long, local)
 	v.wantFirstData(5 * time.Second)
-	p.wantRunning(time.Second)
-	v.kill()
-	wantCode(t, p, 0)
+	p.WantRunning(time.Second)
+	v.Kill()
+	p.WantCode(0)
 	code := 4
 	if s.http {
 		code = 0
@@ -144,16 +138,16 @@ func sendReturning(t *testing.T, h hop) {
 	port := strconv.Itoa(port.Free(t))
 	far := "srt://:" + port + "?mode=listener"
 	first := newViewer(t, far)
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	local, s := h.send(t, "srt://127.0.0.1:"+port+"?peeridletimeo=1000")
 	p := s.encoder(t, bench.long, local)
 	first.wantFirstData(5 * time.Second)
-	p.wantRunning(time.Second)
-	first.kill()
-	p.wantRunning(500 * time.Millisecond)
+	p.WantRunning(time.Second)
+	first.Kill()
+	p.WantRunning(500 * time.Millisecond)
 	second := newViewer(t, far)
-	wantCode(t, p, 0)
-	eventually(t, "the second viewer gets nothing", func() bool { return settled(second) })
+	p.WantCode(0)
+	proctest.Eventually(t, "the second viewer gets nothing", func() bool { return settled(second) })
 	s.ends(t, h, 0)
 	second.leave()
 	want := framesOfClip(t, bench.long)
@@ -168,11 +162,11 @@ func receiveWell(t *testing.T, h hop) {
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&latency=120&reconnect=0")
 	p, file := s.recorder(t, local)
 	send(t, "srt://127.0.0.1:"+port, bench.short, 2).done()
-	wantCode(t, p, 0)
+	p.WantCode(0)
 	if s.http {
 		s.ends(t, h, 0)
 	} else {
-		wantCode(t, s.process, 0)
+		s.WantCode(0)
 	}
 	framesOf(t, file).wantAll(t, "received", framesOfClip(t, bench.short))
 }
@@ -183,12 +177,12 @@ func receiveRefused(t *testing.T, h hop) {
 	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&passphrase=correct-horse&reconnect=0")
 	p, file := s.recorder(t, local)
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	bad := start(t, nil, nil, words("ffmpeg -nostdin -v error -re -i "+bench.short+" -c copy -f mpegts srt://127.0.0.1:"+port+"?passphrase=battery-staple")...)
-	wantCode(t, bad, 1)
-	p.wantRunning(0)
+	bad.WantCode(1)
+	p.WantRunning(0)
 	send(t, "srt://127.0.0.1:"+port+"?passphrase=correct-horse", bench.short, 2).done()
-	wantCode(t, p, 0)
+	p.WantCode(0)
 	if s.http {
 		s.ends(t, h, 0)
 	}
@@ -199,16 +193,16 @@ func receiveRefused(t *testing.T, h hop) {
 func receiveAbsent(t *testing.T, h hop) {
 	local, s := h.receive(t, "srt://:"+strconv.Itoa(port.Free(t))+"?mode=listener&listen_timeout=1s")
 	p, _ := s.recorder(t, local)
-	wantCode(t, p, 1)
+	p.WantCode(1)
 	if s.http {
 		s.ends(t, h, 0)
 		return
 	}
-	wantCode(t, s.process, 4)
+	s.WantCode(4)
 }
 
 // liveSender can be killed.
-func liveSender(t *testing.T, port string) *process {
+func liveSender(t *testing.T, port string) *proctest.Process {
 	t.Helper()
 	return start(t, nil, nil, words("ffmpeg -nostdin -v error -re -i "+bench.long+" -map 0 -c copy "+flatOut+"srt://127.0.0.1:"+port)...)
 }
@@ -219,15 +213,15 @@ func receiveDying(t *testing.T, h hop) {
 	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&peeridletimeo=1000")
 	p, file := s.recorder(t, local)
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	sender := liveSender(t, port)
-	eventually(t, "hardly anything is recorded", func() bool { return sizeOf(file) > 250000 })
-	sender.kill()
-	p.wantRunning(2 * time.Second)
+	proctest.Eventually(t, "hardly anything is recorded", func() bool { return sizeOf(file) > 250000 })
+	sender.Kill()
+	p.WantRunning(2 * time.Second)
 	if code := s.stop(); code != 0 {
 		t.Errorf("the sidecar's exit code: %d, want 0", code)
 	}
-	wantCode(t, p, 0)
+	p.WantCode(0)
 	framesOf(t, file).wantPart(t, "before", framesOfClip(t, bench.long), 0.15, 1)
 }
 
@@ -236,15 +230,15 @@ func receiveReturning(t *testing.T, h hop) {
 	port := strconv.Itoa(port.Free(t))
 	local, s := h.receive(t, "srt://:"+port+"?mode=listener&peeridletimeo=1000")
 	p, file := s.recorder(t, local)
-	waitBound(t, "udp", port)
+	proctest.WaitBound(t, "udp", port)
 	sender := liveSender(t, port)
-	eventually(t, "hardly anything is recorded", func() bool { return sizeOf(file) > 250000 })
-	sender.kill()
-	p.wantRunning(500 * time.Millisecond)
+	proctest.Eventually(t, "hardly anything is recorded", func() bool { return sizeOf(file) > 250000 })
+	sender.Kill()
+	p.WantRunning(500 * time.Millisecond)
 	send(t, "srt://127.0.0.1:"+port, bench.short, 2).done()
-	p.wantRunning(0)
-	s.signal(syscall.SIGTERM)
-	wantCode(t, p, 0)
+	p.WantRunning(0)
+	s.Signal(syscall.SIGTERM)
+	p.WantCode(0)
 	got := framesOf(t, file)
 	both := frames{}
 	for stream, list := range framesOfClip(t, bench.long) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // peer is the other side of an SRT connection, in this process.
@@ -26,16 +27,16 @@ type peer struct {
 }
 
 // connect opens url, which this project's options belong to, as caller or
-// listener, and hands the connection to use. A caller tries until somebody
+// listener after a delay, and hands the connection to use. A caller tries until somebody
 // answers.
-func connect(t *testing.T, url string, use func(*peer, *srtcore.Conn)) *peer {
+func connect(t *testing.T, delay time.Duration, url string, use func(*peer, *srtcore.Conn)) *peer {
 	t.Helper()
 	target, err := srtcore.ParseURL(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := &peer{t: t, up: make(chan struct{}), end: make(chan struct{})}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	var ln *srtcore.Listener
 	if target.Mode == srtcore.ModeListener {
 		if ln, err = target.Listen(ctx); err != nil {
@@ -44,6 +45,7 @@ func connect(t *testing.T, url string, use func(*peer, *srtcore.Conn)) *peer {
 	}
 	go func() {
 		defer close(p.end)
+		time.Sleep(delay)
 		c, err := p.open(ctx, target, ln)
 		if err != nil {
 			p.err = err
@@ -84,43 +86,66 @@ func (p *peer) open(ctx context.Context, target *srtcore.Target, ln *srtcore.Lis
 // receive collects what comes until the other side has closed.
 func receive(t *testing.T, url string) *peer {
 	t.Helper()
-	return connect(t, url, func(p *peer, c *srtcore.Conn) {
-		buf := make([]byte, 1500)
-		for {
-			n, err := c.Read(buf)
-			if err != nil {
-				return
-			}
-			p.mu.Lock()
-			p.got.Write(buf[:n])
-			p.long = max(p.long, n)
-			p.mu.Unlock()
+	return receiveAfter(t, 0, url)
+}
+
+// receiveAfter lets the other side wait first.
+func receiveAfter(t *testing.T, delay time.Duration, url string) *peer {
+	t.Helper()
+	return connect(t, delay, url, (*peer).collect)
+}
+
+func (p *peer) collect(c *srtcore.Conn) {
+	buf := make([]byte, 1500)
+	for {
+		n, err := c.Read(buf)
+		if err != nil {
+			return
 		}
-	})
+		p.mu.Lock()
+		p.got.Write(buf[:n])
+		p.long = max(p.long, n)
+		p.mu.Unlock()
+	}
 }
 
 // send sends a file in as many seconds as it plays.
 func send(t *testing.T, url, file string, seconds float64) *peer {
 	t.Helper()
+	return connect(t, 0, url, paced(t, file, seconds))
+}
+
+// sendAndStay sends a file and keeps the connection until the other side ends it.
+func sendAndStay(t *testing.T, url, file string, seconds float64) *peer {
+	t.Helper()
+	send := paced(t, file, seconds)
+	return connect(t, 0, url, func(p *peer, c *srtcore.Conn) {
+		send(p, c)
+		p.collect(c)
+	})
+}
+
+func paced(t *testing.T, file string, seconds float64) func(*peer, *srtcore.Conn) {
+	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return connect(t, url, func(p *peer, c *srtcore.Conn) {
+	return func(p *peer, c *srtcore.Conn) {
 		const message = 1316
 		each := time.Duration(seconds * float64(time.Second) * message / float64(len(data)))
 		next := time.Now()
-		for len(data) > 0 {
-			n := min(message, len(data))
-			if _, err := c.Write(data[:n]); err != nil {
+		for rest := data; len(rest) > 0; {
+			n := min(message, len(rest))
+			if _, err := c.Write(rest[:n]); err != nil {
 				p.err = err
 				return
 			}
-			data = data[n:]
+			rest = rest[n:]
 			next = next.Add(each)
 			time.Sleep(time.Until(next))
 		}
-	})
+	}
 }
 
 // connected waits for the connection.
@@ -128,7 +153,7 @@ func (p *peer) connected() {
 	p.t.Helper()
 	select {
 	case <-p.up:
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		p.t.Fatal("the peer is not connected")
 	}
 }
@@ -138,7 +163,7 @@ func (p *peer) done() {
 	p.t.Helper()
 	select {
 	case <-p.end:
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		p.t.Error("the peer's connection does not end")
 	}
 }

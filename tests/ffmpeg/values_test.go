@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // value is one spelling of a setting, and what the far listener sees of it.
@@ -38,7 +39,8 @@ var byExec = []value{
 	{query: "streamid=%23%21%3A%3Ar%3Dlive%2Fa%2Cm%3Dpublish", id: "#!::r=live/a,m=publish"},
 	{query: "streamid=a%26b", id: "a&b"},
 	{options: "-srt_streamid 'a&b+100%'", id: "a&b+100%"},
-	{query: "streamid=100%", code: 2, said: "%25"},
+	{query: "streamid=100%", id: "100%"},
+	{query: "streamid=100%!::r=a", id: "100%!::r=a"},
 }
 
 var byDaemon = []value{
@@ -64,7 +66,7 @@ func TestValues(t *testing.T) {
 		}
 		t.Run("exec/"+v.options+v.query, func(t *testing.T) {
 			t.Parallel()
-			v.check(t, func(port string) (*process, *process) {
+			v.check(t, func(port string) (*proctest.Process, *proctest.Process) {
 				p := start(t, nil, nil, append(wrapping("", sending+v.options), "srt://127.0.0.1:"+port+"?"+v.query)...)
 				return p, p
 			})
@@ -76,9 +78,9 @@ func TestValues(t *testing.T) {
 		}
 		t.Run("daemon/"+v.query, func(t *testing.T) {
 			t.Parallel()
-			v.check(t, func(port string) (*process, *process) {
+			v.check(t, func(port string) (*proctest.Process, *proctest.Process) {
 				local, side := httpHop(t, "srt://127.0.0.1:"+port+"?"+v.query)
-				return start(t, nil, nil, append(words(sending), local)...), side.process
+				return start(t, nil, nil, append(words(sending), local)...), side.Process
 			})
 		})
 	}
@@ -86,7 +88,7 @@ func TestValues(t *testing.T) {
 
 const sending = "ffmpeg -nostdin -v error -f lavfi -re -i sine=sample_rate=48000 -t 0.5 -c:a mp2 -f mpegts "
 
-func (v value) check(t *testing.T, run func(port string) (p, speaks *process)) {
+func (v value) check(t *testing.T, run func(port string) (p, speaks *proctest.Process)) {
 	port := strconv.Itoa(port.Free(t))
 	if v.code != 0 {
 		v.wantRefused(t, port, run)
@@ -94,7 +96,7 @@ func (v value) check(t *testing.T, run func(port string) (p, speaks *process)) {
 	}
 	got := receive(t, "srt://127.0.0.1:"+port+"?mode=listener&latency=0")
 	p, speaks := run(port)
-	wantCode(t, p, 0)
+	p.WantCode(0)
 	got.done()
 	if got.id != v.id || got.lat[0] != v.latency || v.long != 0 && got.long != v.long {
 		t.Errorf("stream id %q, latency %d, longest message %d; want %+v", got.id, got.lat[0], got.long, v)
@@ -102,7 +104,7 @@ func (v value) check(t *testing.T, run func(port string) (p, speaks *process)) {
 	v.wantSaid(t, speaks)
 }
 
-func (v value) wantRefused(t *testing.T, port string, run func(port string) (p, speaks *process)) {
+func (v value) wantRefused(t *testing.T, port string, run func(port string) (p, speaks *proctest.Process)) {
 	t.Helper()
 	far, err := net.ListenPacket("udp", "127.0.0.1:"+port)
 	if err != nil {
@@ -110,7 +112,7 @@ func (v value) wantRefused(t *testing.T, port string, run func(port string) (p, 
 	}
 	defer far.Close()
 	p, speaks := run(port)
-	wantCode(t, p, v.code)
+	p.WantCode(v.code)
 	if err := far.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
@@ -120,9 +122,9 @@ func (v value) wantRefused(t *testing.T, port string, run func(port string) (p, 
 	v.wantSaid(t, speaks)
 }
 
-func (v value) wantSaid(t *testing.T, speaks *process) {
+func (v value) wantSaid(t *testing.T, speaks *proctest.Process) {
 	t.Helper()
-	if !strings.Contains(speaks.said.String(), v.said) {
+	if !strings.Contains(speaks.Said.String(), v.said) {
 		t.Errorf("%q is not said", v.said)
 	}
 }
@@ -132,7 +134,7 @@ func TestConnectTimeout(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
 	p := wrapped(t, "", sending+"-connect_timeout 1000 srt://127.0.0.1:"+strconv.Itoa(port.Free(t)))
-	if code := p.code(); code != 1 {
+	if code := p.Code(); code != 1 {
 		t.Errorf("exit code %d, want 1", code)
 	}
 	if took := time.Since(begun); took < 900*time.Millisecond || took > 2500*time.Millisecond {

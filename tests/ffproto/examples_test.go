@@ -1,7 +1,6 @@
 package ffproto
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // examples builds the programs, once for all tests, and returns their folder.
@@ -25,40 +24,13 @@ var examples = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// program is an example that runs.
-type program struct {
-	*exec.Cmd
-	said bytes.Buffer // complete after ends
-}
-
-func start(t *testing.T, name string, args ...string) *program {
+func start(t *testing.T, name string, args ...string) *proctest.Process {
 	t.Helper()
 	dir, err := examples()
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &program{Cmd: exec.Command(filepath.Join(dir, name), args...)}
-	p.Stdout, p.Stderr = &p.said, &p.said
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = p.Process.Kill() })
-	return p
-}
-
-// ends waits for the program, not for ever.
-func (p *program) ends(t *testing.T) error {
-	t.Helper()
-	timer := time.AfterFunc(2*patience, func() { _ = p.Process.Kill() })
-	defer timer.Stop()
-	return p.Wait()
-}
-
-func (p *program) wantEnd(t *testing.T) {
-	t.Helper()
-	if err := p.ends(t); err != nil {
-		t.Errorf("%v: %v\n%s", p.Args, err, p.said.String())
-	}
+	return proctest.Start(t, proctest.Program{Args: append([]string{filepath.Join(dir, name)}, args...), SayAll: true})
 }
 
 const example = "srt://127.0.0.1:%d?mode=%s&latency=200&tlpktdrop=0&passphrase=0123456789abcdef"
@@ -68,10 +40,10 @@ func TestExamplesRemuxAndRecord(t *testing.T) {
 	port, file := port.Free(t), filepath.Join(t.TempDir(), "out.ts")
 	r := start(t, "ff-record", fmt.Sprintf(example, port, "listener"), file)
 	s := start(t, "ff-remux", clip, fmt.Sprintf(example, port, "caller"))
-	s.wantEnd(t)
-	r.wantEnd(t)
-	if !strings.Contains(r.said.String(), " 0 lost, 0 dropped") {
-		t.Errorf("statistics: %q", r.said.String())
+	s.WantCode(0)
+	r.WantCode(0)
+	if !strings.Contains(r.Said.String(), " 0 lost, 0 dropped") {
+		t.Errorf("statistics: %q", r.Said.String())
 	}
 	got, err := demux(nil, file)
 	if err != nil {
@@ -86,8 +58,8 @@ func TestExampleTranscode(t *testing.T) {
 	r := start(t, "ff-record", fmt.Sprintf(example, back, "listener"), file)
 	m := start(t, "ff-transcode", fmt.Sprintf(example, front, "listener"), fmt.Sprintf(example, back, "caller"))
 	s := start(t, "ff-remux", clip, fmt.Sprintf(example, front, "caller"))
-	for _, p := range []*program{s, m, r} {
-		p.wantEnd(t)
+	for _, p := range []*proctest.Process{s, m, r} {
+		p.WantCode(0)
 	}
 	packets, err := demux(nil, file)
 	if err != nil {
@@ -121,24 +93,12 @@ func TestExampleTranscode(t *testing.T) {
 func TestExamplesEnd(t *testing.T) {
 	absent := fmt.Sprintf("srt://127.0.0.1:%d?conntimeo=200", port.Free(t))
 	s := start(t, "ff-remux", clip, absent)
-	if err := s.ends(t); err == nil || !strings.Contains(s.said.String(), "check that a listener runs there") {
-		t.Errorf("%v: %v, %q", s.Args, err, s.said.String())
+	if err := s.Wait(proctest.Patience); err == nil || !strings.Contains(s.Said.String(), "check that a listener runs there") {
+		t.Errorf("%v: %v, %q", s.Cmd.Args, err, s.Said.String())
 	}
 	port := port.Free(t)
 	r := start(t, "ff-record", fmt.Sprintf("srt://127.0.0.1:%d?mode=listener", port), filepath.Join(t.TempDir(), "out.ts"))
-	until(t, "listening", func() bool { return listening(t, port) })
-	if err := r.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	r.wantEnd(t)
-}
-
-// listening reports whether somebody has the UDP port.
-func listening(t *testing.T, port int) bool {
-	t.Helper()
-	text, err := os.ReadFile("/proc/net/udp")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bytes.Contains(text, fmt.Appendf(nil, ":%04X 00000000:0000", port))
+	proctest.WaitBound(t, "udp", port)
+	r.Signal(os.Interrupt)
+	r.WantCode(0)
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // C16: a file is relayed and the relay ends. The receiver has the whole file,
@@ -42,22 +44,22 @@ func closesWhole(t *testing.T, to program, latency time.Duration, callerSends bo
 	l := f.open(t)
 	snd := l.snd.(*process)
 	select {
-	case <-snd.exited:
-	case <-time.After(patience):
+	case <-snd.Exited:
+	case <-time.After(proctest.Patience):
 		t.Fatal("the sender does not end")
 	}
-	if took := time.Since(l.connectedAt); snd.err != nil || took > latency+time.Second+closeMargin {
-		t.Errorf("the sender ended with %v, %v after the handshake", snd.err, took)
+	if took := time.Since(l.connectedAt); snd.Err != nil || took > latency+time.Second+closeMargin {
+		t.Errorf("the sender ended with %v, %v after the handshake", snd.Err, took)
 	}
 	if to.ours { // the end of the stream ends it, after the last packet
 		rcv := l.rcv.(*process)
 		select {
-		case <-rcv.exited:
-		case <-time.After(patience):
+		case <-rcv.Exited:
+		case <-time.After(proctest.Patience):
 			t.Fatal("the receiver does not end with the stream")
 		}
-		if rcv.err != nil {
-			t.Errorf("the receiver ended with %v", rcv.err)
+		if rcv.Err != nil {
+			t.Errorf("the receiver ended with %v", rcv.Err)
 		}
 	}
 	l.sink.wait()

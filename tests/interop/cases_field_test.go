@@ -12,6 +12,7 @@ import (
 
 	"github.com/weirline/weirline/tests/lab/impair"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // The tests named C01 and so on are cases from the field: what once went wrong
@@ -64,11 +65,11 @@ func (f field) open(t *testing.T) *live {
 	l := &live{trial: trial{from: f.from, to: f.to, callerSends: f.callerSends}, relay: relay, sink: newCollector(f.want)}
 	if f.callerSends {
 		l.rcv = f.to.recv(t, in, l.sink)
-		waitBound(t, at.port)
+		proctest.WaitBound(t, "udp", at.port)
 		l.snd = f.from.send(t, out)
 	} else {
 		l.snd = f.from.send(t, out)
-		waitBound(t, at.port)
+		proctest.WaitBound(t, "udp", at.port)
 		l.rcv = f.to.recv(t, in, l.sink)
 	}
 	waitConnected(t, relay)
@@ -103,7 +104,7 @@ type outcome struct {
 func runBinary(t *testing.T, args ...string) outcome {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
-	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(proctest.Patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	said, err := cmd.CombinedOutput()
 	if cmd.ProcessState == nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/lab/impair"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // C01: the answer to a libsrt caller's conclusion is lost, or comes after it has
@@ -37,7 +38,7 @@ func TestC01LostOrSlowConclusionResponse(t *testing.T) {
 			t.Cleanup(relay.Close)
 			at.port = relay.Port()
 			snd := slt.send(t, at)
-			eventually(t, "the conclusion is not answered again", func() bool {
+			proctest.Eventually(t, "the conclusion is not answered again", func() bool {
 				_, down := relay.Stats()
 				return down.Kinds[impair.Conclusion] >= tc.answers
 			})

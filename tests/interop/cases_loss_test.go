@@ -13,6 +13,7 @@ import (
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/lab/impair"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // C13: with a tolerance, packets that trade places with their neighbours are not
@@ -56,9 +57,9 @@ func TestC13HeldBackLossIsReported(t *testing.T) {
 			if err := pace(l.snd, data, 200*message*8); err != nil {
 				t.Error(err)
 			}
-			eventually(t, "the last packet is not sent", func() bool { m, _ := l.stats(); return m.Kinds[impair.Data] >= n })
+			proctest.Eventually(t, "the last packet is not sent", func() bool { m, _ := l.stats(); return m.Kinds[impair.Data] >= n })
 			begun := time.Now()
-			eventually(t, "the lost packet is not sent again", func() bool { m, _ := l.stats(); return m.Kinds[impair.Rexmit] > 0 })
+			proctest.Eventually(t, "the lost packet is not sent again", func() bool { m, _ := l.stats(); return m.Kinds[impair.Rexmit] > 0 })
 			if took := time.Since(begun); took > latency/2+100*time.Millisecond {
 				t.Errorf("the lost packet came after %v", took)
 			}
@@ -186,7 +187,7 @@ func TestC09ReopenedBuffer(t *testing.T) {
 
 func readUntil(t *testing.T, c *srtcore.Conn, enough func(index uint32) bool) {
 	t.Helper()
-	_ = c.SetReadDeadline(time.Now().Add(patience))
+	_ = c.SetReadDeadline(time.Now().Add(proctest.Patience))
 	b := make([]byte, 2048)
 	for {
 		n, err := c.Read(b)

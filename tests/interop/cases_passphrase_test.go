@@ -35,8 +35,8 @@ func TestC05PassphraseLengths(t *testing.T) {
 				l.finish(t, l.snd, l.rcv)
 				wantPrefix(t, l.sink.bytes(), data, f.want)
 				for _, end := range []any{l.snd, l.rcv} {
-					if p := end.(*process); p.cmd.Path == binary && strings.Contains(p.stderr.String(), pass) {
-						t.Errorf("the passphrase shows: %s", p.stderr.String())
+					if p := end.(*process); p.Cmd.Path == binary && strings.Contains(p.Said.String(), pass) {
+						t.Errorf("the passphrase shows: %s", p.Said.String())
 					}
 				}
 			})
@@ -77,8 +77,8 @@ func TestC05RefusedPassphrases(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(d.stderr.String(), "~") {
-		t.Errorf("the passphrase shows: %s", d.stderr.String())
+	if strings.Contains(d.Said.String(), "~") {
+		t.Errorf("the passphrase shows: %s", d.Said.String())
 	}
 	nobody.wantSilence(t)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/tests/lab/impair"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // C08: a message is one packet, at any size that fits and whatever the receiver
@@ -49,7 +50,7 @@ func (f field) payloads(t *testing.T, size int) {
 			t.Errorf("%d packets carried %d messages of %d bytes", sent, n, size)
 		}
 	} else { // at its end it sends what it still holds
-		eventually(t, "not every packet is a message", func() bool { return l.packets() >= n && l.packets()*size == len(l.sink.bytes()) })
+		proctest.Eventually(t, "not every packet is a message", func() bool { return l.packets() >= n && l.packets()*size == len(l.sink.bytes()) })
 		l.finish(t, l.snd, l.rcv)
 	}
 	wantPrefix(t, l.sink.bytes(), data, f.want)

@@ -13,18 +13,14 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // waitText waits until a program has said something, and returns when.
 func (p *process) waitText(t *testing.T, text string, count int) time.Time {
 	t.Helper()
-	eventually(t, fmt.Sprintf("it does not say %q %d times", text, count), func() bool { return strings.Count(p.stderr.String(), text) >= count })
+	proctest.Eventually(t, fmt.Sprintf("it does not say %q %d times", text, count), func() bool { return strings.Count(p.Said.String(), text) >= count })
 	return time.Now()
-}
-
-func (p *process) kill() {
-	_ = p.cmd.Process.Kill()
-	<-p.exited
 }
 
 // feedAll writes the same message to a program until the end of the test.
@@ -55,7 +51,7 @@ func viewer(t *testing.T, prog program, s spec) *process {
 	v := prog.recv(t, s, sink).(*process)
 	sink.wait()
 	if took := time.Since(begun); len(sink.bytes()) == 0 || took > time.Second+s.latency+500*time.Millisecond {
-		t.Errorf("the first of %d bytes took %v; the viewer said %s", len(sink.bytes()), took, v.stderr.String())
+		t.Errorf("the first of %d bytes took %v; the viewer said %s", len(sink.bytes()), took, v.Said.String())
 	}
 	return v
 }
@@ -68,7 +64,7 @@ func TestC18KilledCallerComesBack(t *testing.T) {
 	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	server := start(t, nil, binary, "relay", "-", at.url(time.Millisecond, percent))
 	feedAll(t, server, transportStream(18, 1))
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	at.listen = false
 	from := func(port int) spec {
 		s := at
@@ -80,7 +76,7 @@ func TestC18KilledCallerComesBack(t *testing.T) {
 
 	var died []time.Time
 	for range 2 {
-		viewer(t, weirline, from(old)).kill()
+		viewer(t, weirline, from(old)).Kill()
 		died = append(died, time.Now())
 	}
 	viewer(t, weirline, from(next))
@@ -90,11 +86,11 @@ func TestC18KilledCallerComesBack(t *testing.T) {
 			t.Errorf("dead caller %d was noticed after %v, want 5 s", i, took)
 		}
 	}
-	if n := strings.Count(server.stderr.String(), fmt.Sprintf("peer=127.0.0.1:%d", next)); n != 1 {
+	if n := strings.Count(server.Said.String(), fmt.Sprintf("peer=127.0.0.1:%d", next)); n != 1 {
 		t.Errorf("the living caller is spoken of %d times", n)
 	}
 	select {
-	case <-server.exited:
+	case <-server.Exited:
 		t.Error("the server has ended")
 	default:
 	}
@@ -108,21 +104,21 @@ func TestC18KilledSenderComesBack(t *testing.T) {
 	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	sink := newCollector(1 << 40)
 	receiver := start(t, sink, binary, "relay", at.url(time.Millisecond, percent), "-")
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	at.listen = false
 	at.more = fmt.Sprintf("&port=%d", port.Free(t))
 	for i, from := range []program{slt, weirline, slt} {
 		begun, msg := time.Now(), transportStream(uint64(i), 1)
 		snd := from.send(t, at).(*process)
 		feedAll(t, snd, msg)
-		eventually(t, from.name+": nothing is received", func() bool { return bytes.Contains(sink.bytes(), msg) })
+		proctest.Eventually(t, from.name+": nothing is received", func() bool { return bytes.Contains(sink.bytes(), msg) })
 		if took := time.Since(begun); took > time.Second+at.latency+500*time.Millisecond {
 			t.Errorf("caller %d: the first message took %v", i, took)
 		}
-		snd.kill()
+		snd.Kill()
 	}
-	if strings.Contains(receiver.stderr.String(), "trying again") {
-		t.Errorf("it said %s", receiver.stderr.String())
+	if strings.Contains(receiver.Said.String(), "trying again") {
+		t.Errorf("it said %s", receiver.Said.String())
 	}
 }
 
@@ -157,21 +153,21 @@ func encoder(t *testing.T, daemonAt, target string) *process {
 func wantCalm(t *testing.T, enc, d *process, encBefore, dBefore int) {
 	t.Helper()
 	const growth = 24 << 10 // KiB; the buffers of two connections
-	if g := rss(t, enc.cmd.Process.Pid) - encBefore; g > growth {
+	if g := rss(t, enc.Pid()) - encBefore; g > growth {
 		t.Errorf("the encoder grew by %d KiB", g)
 	}
-	if g := rss(t, d.cmd.Process.Pid) - dBefore; g > growth {
+	if g := rss(t, d.Pid()) - dBefore; g > growth {
 		t.Errorf("the daemon grew by %d KiB", g)
 	}
 	if _, err := enc.Write([]byte("q")); err != nil {
 		t.Errorf("the encoder has ended: %v", err)
 	}
 	select {
-	case <-enc.exited:
-		if enc.err != nil {
-			t.Errorf("the encoder ended with %v", enc.err)
+	case <-enc.Exited:
+		if enc.Err != nil {
+			t.Errorf("the encoder ended with %v", enc.Err)
 		}
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		t.Error("the encoder does not end")
 	}
 }
@@ -185,17 +181,17 @@ func TestC23ViewersComeAndGo(t *testing.T) {
 	daemonAt, d := daemon(t)
 	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean}
 	enc := encoder(t, daemonAt, at.url(time.Millisecond, percent))
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	at.listen = false
 	first := viewer(t, weirline, at)
-	encBefore, dBefore := rss(t, enc.cmd.Process.Pid), rss(t, d.cmd.Process.Pid)
+	encBefore, dBefore := rss(t, enc.Pid()), rss(t, d.Pid())
 	second := viewer(t, slt, at) // two at once
 	first.stop()
-	second.kill()
+	second.Kill()
 	for i, prog := range []program{weirline, weirline, slt} {
 		v := viewer(t, prog, at)
 		if i == 1 {
-			v.kill()
+			v.Kill()
 		} else {
 			v.stop()
 		}
@@ -227,12 +223,12 @@ func TestC23FarListenerRestarts(t *testing.T) {
 			t.Errorf("restart %d: %d bytes after %v", i, len(sink.bytes()), took)
 		}
 		if i == 0 {
-			encBefore, dBefore = rss(t, enc.cmd.Process.Pid), rss(t, d.cmd.Process.Pid)
+			encBefore, dBefore = rss(t, enc.Pid()), rss(t, d.Pid())
 		}
 		if i%2 == 0 {
 			far.stop()
 		} else {
-			far.kill()
+			far.Kill()
 		}
 	}
 	last := newCollector(message)
@@ -261,13 +257,13 @@ func TestC23ExitCodes(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "out")
 	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, latency: onClean, more: "&reconnect=0"}
 	rcv := start(t, nil, binary, "relay", at.url(time.Millisecond, percent), "file://"+name)
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	at.listen, at.more = false, ""
 	if got := feed(t, at.url(time.Millisecond, percent)); got.code != 0 {
 		t.Errorf("a source that ends: exit code %d", got.code)
 	}
-	<-rcv.exited
-	if got, err := os.ReadFile(name); rcv.err != nil || err != nil || string(got) != string(noise(message)) {
-		t.Errorf("received %d bytes, %v, %v", len(got), rcv.err, err)
+	<-rcv.Exited
+	if got, err := os.ReadFile(name); rcv.Err != nil || err != nil || string(got) != string(noise(message)) {
+		t.Errorf("received %d bytes, %v, %v", len(got), rcv.Err, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // caller is what a listener got to know of a caller.
@@ -53,7 +54,7 @@ func wantCaller(t *testing.T, callers <-chan caller) caller {
 	select {
 	case c := <-callers:
 		return c
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		t.Fatal("nobody called")
 		return caller{}
 	}
@@ -63,12 +64,12 @@ func wantCaller(t *testing.T, callers <-chan caller) caller {
 // does, and returns status and text of the answer.
 func put(t *testing.T, addr, method, target string) outcome {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", addr, patience)
+	c, err := net.DialTimeout("tcp", addr, proctest.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(proctest.Patience))
 	fmt.Fprintf(c, "%s %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 1316\r\nConnection: close\r\n\r\n%s", method, target, addr, noise(message))
 	resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
@@ -117,7 +118,7 @@ func feed(t *testing.T, target string) outcome {
 	p := start(t, nil, binary, "relay", "-", target)
 	_, _ = p.Write(noise(message))
 	_ = p.finish()
-	return outcome{p.cmd.ProcessState.ExitCode(), p.stderr.String()}
+	return outcome{p.Cmd.ProcessState.ExitCode(), p.Said.String()}
 }
 
 // C04, C22: what is refused is refused by both front ends, by exit code and by
@@ -172,7 +173,7 @@ func TestC22Units(t *testing.T) {
 		"7": {7 * time.Millisecond, true},
 	} {
 		target := "srt://" + at + "?latency=" + value
-		before := len(daemon.stderr.String())
+		before := len(daemon.Said.String())
 		relayed := feed(t, target)
 		fromRelay := wantCaller(t, callers)
 		answer := put(t, daemonAt, "PUT", "/"+target)
@@ -183,7 +184,7 @@ func TestC22Units(t *testing.T) {
 			ok int
 		}{
 			"relay": {fromRelay, relayed, 0},
-			"PUT":   {fromDaemon, outcome{answer.code, daemon.stderr.String()[before:]}, 200},
+			"PUT":   {fromDaemon, outcome{answer.code, daemon.Said.String()[before:]}, 200},
 		} {
 			if got.code != got.ok || got.rcv != tc.want || got.snd != tc.want {
 				t.Errorf("%s latency=%s: ended with %d, latency %v and %v, want %v", front, value, got.code, got.rcv, got.snd, tc.want)

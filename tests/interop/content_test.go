@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 const (
@@ -85,7 +87,7 @@ func (c *collector) wait() {
 	select {
 	case <-c.full:
 	case <-c.done:
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/srtcore"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // library is the package srtcore inside this process.
@@ -34,7 +35,7 @@ type libEnd struct {
 // connect starts to make the connection and, with a sink, to receive.
 func connect(t *testing.T, s spec, sink *collector) *libEnd {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	e := &libEnd{t: t, sink: sink, cancel: cancel, ready: make(chan struct{})}
 	open := e.dial
 	if s.listen {

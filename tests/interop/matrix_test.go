@@ -7,6 +7,7 @@ import (
 
 	"github.com/weirline/weirline/tests/lab/impair"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // bad is the network of the impaired half of the matrix, each way.
@@ -147,11 +148,11 @@ func (tr trial) run(t *testing.T) {
 	rest := data
 	if tr.callerSends {
 		rcv = tr.to.recv(t, listener, sink)
-		waitBound(t, listener.port)
+		proctest.WaitBound(t, "udp", listener.port)
 		snd, rest = tr.startSender(t, caller, data)
 	} else {
 		snd, rest = tr.startSender(t, listener, data)
-		waitBound(t, listener.port)
+		proctest.WaitBound(t, "udp", listener.port)
 		rcv = tr.to.recv(t, caller, sink)
 	}
 	waitConnected(t, relay)
@@ -185,7 +186,7 @@ func (tr trial) startSender(t *testing.T, s spec, data []byte) (sender, []byte) 
 // relay, and then for the ends to notice.
 func waitConnected(t *testing.T, relay *impair.Relay) {
 	t.Helper()
-	eventually(t, "the handshake does not end", func() bool {
+	proctest.Eventually(t, "the handshake does not end", func() bool {
 		_, down := relay.Stats()
 		return down.Kinds[impair.Conclusion] > 0
 	})
@@ -215,7 +216,7 @@ func (tr trial) finish(t *testing.T, snd sender, rcv receiver) {
 	// What comes after the expected end would be wrong too.
 	select {
 	case <-rcv.content().done:
-	case <-time.After(patience):
+	case <-time.After(proctest.Patience):
 		t.Error("the receiver does not end")
 	}
 }

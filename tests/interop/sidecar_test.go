@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // makeClip encodes a few seconds of test pattern and tone.
@@ -60,7 +61,7 @@ func daemon(t *testing.T) (addr string, p *process) {
 		addr = l.Addr().String()
 		l.Close()
 		p = start(t, nil, binary, "serve", "--listen", addr)
-		eventually(t, "weirline serve does not answer", func() bool {
+		proctest.Eventually(t, "weirline serve does not answer", func() bool {
 			c, err := net.Dial("tcp", addr)
 			if err == nil {
 				c.Close()
@@ -83,7 +84,7 @@ func TestSidecarSends(t *testing.T) {
 	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, keyLen: 16, latency: onClean}
 	sink := newCollector(1 << 40)
 	rcv := slt.recv(t, at, sink)
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	at.listen = false
 	runTool(t, "ffmpeg", "-v", "error", "-nostdin", "-re", "-i", clip, "-map", "0", "-c", "copy",
 		"-muxdelay", "0", "-muxpreload", "0", "-f", "mpegts", "http://weirline@"+addr+"/"+at.url(time.Millisecond, percent))
@@ -114,7 +115,7 @@ func TestSidecarReceives(t *testing.T) {
 	viewer := start(t, sink, "ffmpeg", "-v", "error", "-nostdin", "-analyzeduration", "0", "-probesize", "500000", "-f", "mpegts",
 		"-i", "http://"+addr+"/"+at.url(time.Millisecond, percent)+"&reconnect=0",
 		"-map", "0", "-c", "copy", "-f", "streamhash", "-hash", "sha256", "-")
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	at.listen = false
 	snd := slt.send(t, at)
 	time.Sleep(300 * time.Millisecond) // what it reads before it is connected it throws away
@@ -125,8 +126,8 @@ func TestSidecarReceives(t *testing.T) {
 	time.Sleep(2 * onBad) // libsrt's close would throw the tail away
 	snd.stop()
 	select {
-	case <-viewer.exited:
-	case <-time.After(patience):
+	case <-viewer.Exited:
+	case <-time.After(proctest.Patience):
 		t.Fatal("ffmpeg does not end with the connection")
 	}
 	if g, w := string(sink.bytes()), streams(t, clip); g != w {
@@ -147,7 +148,7 @@ func TestSidecarTellsARefusal(t *testing.T) {
 	addr := serve(t)
 	at := spec{host: "127.0.0.1", port: port.Free(t), listen: true, keyLen: 16, latency: onClean}
 	slt.recv(t, at, newCollector(1))
-	waitBound(t, at.port)
+	proctest.WaitBound(t, "udp", at.port)
 	url := fmt.Sprintf("http://weirline@%s/srt://127.0.0.1:%d?passphrase=not%%20the%%20right%%20one", addr, at.port)
 	out, err := exec.Command("ffmpeg", "-v", "error", "-nostdin", "-re", "-f", "lavfi", "-i", "sine", "-t", "3",
 		"-c:a", "mp2", "-f", "mpegts", url).CombinedOutput()

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"os"
 	"strconv"
 	"strings"
-	"testing"
 	"time"
 )
 
@@ -47,33 +45,3 @@ func (s spec) chunk() string { return strconv.Itoa(cmp.Or(s.cut, message)) }
 func verbatim(s string) string { return s }
 
 func percent(s string) string { return strings.ReplaceAll(s, " ", "%20") }
-
-// waitBound waits until somebody has bound the port, as the system sees it:
-// trying to bind it would get in the listener's way.
-func waitBound(t *testing.T, port int) {
-	t.Helper()
-	want := fmt.Sprintf(":%04X ", port)
-	eventually(t, fmt.Sprintf("nobody listens on port %d", port), func() bool {
-		for _, name := range []string{"/proc/net/udp", "/proc/net/udp6"} {
-			text, _ := os.ReadFile(name)
-			for line := range strings.Lines(string(text)) {
-				if f := strings.Fields(line); len(f) > 1 && strings.Contains(f[1]+" ", want) {
-					return true
-				}
-			}
-		}
-		return false
-	})
-}
-
-// patience bounds every wait; what is waited for normally takes a fraction.
-const patience = 20 * time.Second
-
-func eventually(t *testing.T, complaint string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal(complaint)
-		}
-	}
-}

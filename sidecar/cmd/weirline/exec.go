@@ -130,6 +130,7 @@ func (o execOptions) sidecar() (execwrap.Options, error) {
 func (o execOptions) run(s *execwrap.Sidecar, argv []string, opts execwrap.Options) (int, error) {
 	plan, err := execwrap.Rewrite(argv, s.URL)
 	if err == nil {
+		plan.LookInside(beginning)
 		o.remark(plan.Notes)
 		opts.Reconnect = o.reconnect && (o.insists || !plan.Once)
 		err = s.Serve(plan.Addresses, opts)
@@ -184,16 +185,35 @@ func printPlan(cmd *cobra.Command, argv []string, opts execwrap.Options) error {
 	if err != nil {
 		return exitError{exitUsage, err}
 	}
+	plan.LookInside(beginning)
 	quoted := make([]string, len(plan.Args))
 	for i, a := range plan.Args {
-		quoted[i] = shellQuote(a)
+		if i > 0 && plan.Args[i-1] == "-passphrase" {
+			a = "(hidden)"
+		}
+		quoted[i] = shellQuote(hideSecrets(a))
 	}
 	execOptions{}.remark(plan.Notes)
 	for i, a := range plan.Addresses {
 		fmt.Fprintf(os.Stderr, "weirline: %d stands for %s\n", i, hideSecrets(a))
 	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), hideSecrets(strings.Join(quoted, " ")))
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), strings.Join(quoted, " "))
 	return coded(err)
+}
+
+// beginning is the text at the beginning of a file that stays while it is read:
+// no pipe, no device.
+func beginning(name string) []byte {
+	if st, err := os.Stat(name); err != nil || !st.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, 64<<10))
+	return text
 }
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_./:=,@%+-]+$`)
