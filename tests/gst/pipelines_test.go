@@ -198,7 +198,7 @@ func lostAtEnd(sent int, p pipe, pair pairing) (most int) {
 	window := sent / 5 // of a picture: it is uneven, and lasts 1.5 s
 	if !strings.Contains(p.send, "{sent}") {
 		latency, rate := cmp.Or(p.latency, 125*time.Millisecond), cmp.Or(p.rate, 500_000)
-		window = int((latency + 25*time.Millisecond).Seconds() * float64(rate))
+		window = int((latency + 150*time.Millisecond).Seconds() * float64(rate)) // the stock sink's send buffer waits for a busy machine
 	}
 	hops := []pairing{pair}
 	if p.relay != "" {
