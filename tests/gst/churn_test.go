@@ -63,6 +63,7 @@ func TestChurn(t *testing.T) {
 
 // TestLeaks: GStreamer's own tracer finds no object alive at the end.
 func TestLeaks(t *testing.T) {
+	long(t)
 	needGStreamer(t)
 	for _, kind := range []string{"startstop", "connecting", "recreate"} {
 		_, said := churn(t, []string{"GST_TRACERS=leaks", "GST_DEBUG=GST_TRACER:7"}, kind, 10, time.Minute)

@@ -88,13 +88,11 @@ var bad = impair.Path{Delay: 15 * time.Millisecond, Jitter: 10 * time.Millisecon
 // The constant is that of the stock elements, so that a pipeline with both stays in
 // step: what the network and the way through the elements take, and the latency.
 func TestTiming(t *testing.T) {
+	long(t)
 	constants := map[pairing]time.Duration{}
 	for _, p := range pairings() {
 		t.Run(p.name(), func(t *testing.T) {
-			count := 2000
-			if short() {
-				count = 800
-			}
+			const count = 2000
 			got := stampedRun(t, p, count, 400, 200, bad)
 			if len(got) < count/2 {
 				t.Fatalf("%d of %d packets came", len(got), count)
@@ -126,6 +124,7 @@ func TestTiming(t *testing.T) {
 // TestDiscont: the flag stands on the first buffer and on each behind a gap that
 // could not be repaired, and on no other.
 func TestDiscont(t *testing.T) {
+	long(t)
 	for _, p := range pairings() {
 		t.Run(p.name(), func(t *testing.T) {
 			// Every tenth of the data packets is lost for good: repeats too.
