@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // readmeLines are the gst-launch-1.0 lines of the README with our elements.
@@ -42,7 +44,7 @@ func TestReadmeLines(t *testing.T) {
 	for i := 0; i < len(lines); i += 2 {
 		t.Run(itoa(i+1)+" and "+itoa(i+2), func(t *testing.T) {
 			t.Parallel()
-			port, dir := freePort(t), t.TempDir()
+			port, dir := port.Free(t), t.TempDir()
 			run := func(line string) (*process, *collector) {
 				out := newCollector()
 				words := strings.NewReplacer("gst-launch-1.0 ", "exec gst-launch-1.0 -q --no-fault ", "7001", itoa(port), "9000", itoa(port),
@@ -124,7 +126,7 @@ func TestGoExample(t *testing.T) {
 // another, and prints statistics.
 func TestPythonExample(t *testing.T) {
 	needPython(t)
-	port := freePort(t)
+	port := port.Free(t)
 	said := newCollector()
 	start(t, said, python(), "../../examples/gst-python/callers.py", "127.0.0.1:"+itoa(port), "cam1")
 	waitBound(t, port)

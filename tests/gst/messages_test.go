@@ -5,6 +5,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/weirline/weirline/tests/port"
 )
 
 // kind is what a program sees of a message without reading its text: warning or
@@ -71,7 +73,7 @@ func firstComplaint(h *host, pipe string) kind {
 func TestSmallBlocksize(t *testing.T) {
 	needGStreamer(t)
 	in, sent := writeInput(t, 5, usual)
-	port := freePort(t)
+	port := port.Free(t)
 	got := newCollector()
 	launch(t, got, ours.fill("{src} blocksize=188 uri=srt://:{port}?mode=listener ! "+dump, "{port}", itoa(port)))
 	waitBound(t, port)
@@ -87,7 +89,7 @@ func TestSmallBlocksize(t *testing.T) {
 // while callers come and go.
 func TestPortStaysBound(t *testing.T) {
 	h := startHost(t)
-	port := freePort(t)
+	port := port.Free(t)
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+itoa(port)+"?mode=listener keep-listening=true ! fakesink async=false sync=false"))
 	first := socketOf(t, port)
 	for i := 1; i <= 3; i++ {
