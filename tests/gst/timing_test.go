@@ -17,6 +17,7 @@ import (
 type stamped struct {
 	seq       uint64
 	sent, pts int64 // ns, monotonic clock
+	done      int64 // when the sender's sink was done with it; 0: not known
 	arrived   int64
 	discont   bool
 }
@@ -53,17 +54,23 @@ func readStamps(t *testing.T, text []byte) (out []stamped) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		var s stamped
 		var discont int
-		if _, err := fmt.Sscan(lines.Text(), &s.seq, &s.sent, &s.pts, &s.arrived, &discont); err != nil {
+		var before int64
+		if _, err := fmt.Sscan(lines.Text(), &s.seq, &s.sent, &before, &s.pts, &s.arrived, &discont); err != nil {
 			t.Fatalf("%q: %v", lines.Text(), err)
 		}
 		s.discont = discont == 1
+		if n := len(out); n > 0 && out[n-1].seq+1 == s.seq {
+			out[n-1].done = before
+		}
 		out = append(out, s)
 	}
 	return out
 }
 
 // deviation is how far the time stamps are from sender time + constant: the
-// constant is the median, the deviation its largest and its typical distance.
+// constant is the median, the deviation its largest and its typical distance. The
+// sender's time is when its sink got the packet, at some time until it was done with
+// it: a thread that had to wait for a processor in between does not count.
 func deviation(got []stamped) (constant, most, p99 time.Duration) {
 	var d []int64
 	for _, s := range got {
@@ -71,8 +78,12 @@ func deviation(got []stamped) (constant, most, p99 time.Duration) {
 	}
 	slices.Sort(d)
 	mid := d[len(d)/2]
-	for i, v := range d {
-		d[i] = max(v-mid, mid-v)
+	for i, s := range got {
+		off := s.pts - s.sent - mid
+		if s.done > s.sent && off > 0 {
+			off = max(0, off-(s.done-s.sent))
+		}
+		d[i] = max(off, -off)
 	}
 	slices.Sort(d)
 	return time.Duration(mid), time.Duration(d[len(d)-1]), time.Duration(d[len(d)*99/100])

@@ -290,8 +290,12 @@ static int run_idle(int argc, char **argv) {
     return 0;
 }
 
-/* A stamped packet: its number and the instant it was handed in. */
-struct stamp { guint64 seq, at_ns; };
+/* A stamped packet: its number, the instant it was handed in, and the instant at
+ * which the sink was done with the one before, no later than that: a thread that had
+ * to wait for a processor inside the sink shows so. */
+struct stamp { guint64 seq, at_ns, before_done_ns; };
+
+static guint64 done_ns;
 
 static guint64 monotonic_ns(void) {
     struct timespec ts;
@@ -305,12 +309,19 @@ static GstPadProbeReturn write_stamp(GstPad *pad, GstPadProbeInfo *info, gpointe
     GstBuffer *b = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
     (void)pad, (void)user;
     if (gst_buffer_map(b, &map, GST_MAP_WRITE)) {
-        struct stamp s = { seq++, monotonic_ns() };
+        struct stamp s = { seq++, monotonic_ns(), done_ns };
+        done_ns = 0;
         memcpy(map.data, &s, sizeof s);
         gst_buffer_unmap(b, &map);
     }
     info->data = b;
     return GST_PAD_PROBE_OK;
+}
+
+/* appsrc's thread has come back from the sink. */
+static void came_back(GstAppSrc *src, guint length, gpointer user) {
+    (void)src, (void)length, (void)user;
+    if (done_ns == 0) done_ns = monotonic_ns();
 }
 
 /* run_stamp stamps each packet in the streaming thread, right before the sink
@@ -321,6 +332,8 @@ static int run_stamp(int argc, char **argv) {
     double rate = atof(argv[5]), began;
     GstElement *sink = make(argv[2]), *src = feeder();
     GstPad *pad = gst_element_get_static_pad(sink, "sink");
+    GstAppSrcCallbacks callbacks = { .need_data = came_back };
+    gst_app_src_set_callbacks(GST_APP_SRC(src), &callbacks, NULL, NULL);
     g_object_set(sink, "uri", argv[3], "sync", FALSE, NULL);
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, write_stamp, NULL, NULL);
     gst_object_unref(pad);
@@ -339,11 +352,11 @@ static int run_stamp(int argc, char **argv) {
 static GstPadProbeReturn read_stamp(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
     GstElement *sink = user;
     GstBuffer *b = GST_PAD_PROBE_INFO_BUFFER(info);
-    struct stamp s = { 0, 0 };
+    struct stamp s = { 0, 0, 0 };
     guint64 arrived = monotonic_ns();
     (void)pad;
     gst_buffer_extract(b, 0, &s, sizeof s);
-    printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT " %d\n", s.seq, s.at_ns,
+    printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT " %d\n", s.seq, s.at_ns, s.before_done_ns,
            GST_BUFFER_PTS_IS_VALID(b) ? (gint64)(GST_BUFFER_PTS(b) + gst_element_get_base_time(sink)) : (gint64)-1, arrived,
            GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DISCONT) ? 1 : 0);
     return GST_PAD_PROBE_OK;
