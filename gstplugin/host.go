@@ -134,18 +134,12 @@ func resourceError(c element.Code) C.int {
 		return C.GST_RESOURCE_ERROR_OPEN_READ
 	case element.OpenWrite:
 		return C.GST_RESOURCE_ERROR_OPEN_WRITE
-	case element.OpenReadWrite:
-		return C.GST_RESOURCE_ERROR_OPEN_READ_WRITE
 	case element.Read:
 		return C.GST_RESOURCE_ERROR_READ
 	case element.Write:
 		return C.GST_RESOURCE_ERROR_WRITE
 	case element.NotAuthorized:
 		return C.GST_RESOURCE_ERROR_NOT_AUTHORIZED
-	case element.NotFound:
-		return C.GST_RESOURCE_ERROR_NOT_FOUND
-	case element.Busy:
-		return C.GST_RESOURCE_ERROR_BUSY
 	case element.Settings:
 		return C.GST_RESOURCE_ERROR_SETTINGS
 	}

@@ -51,7 +51,7 @@ func TestAbsentPeer(t *testing.T) {
 	strict := newSource(t, callerURI(nobody, "&conntimeo=50&auto-reconnect=no"))
 	start(t, strict)
 	strict.want(t, "error timeout", 1)
-	if r := strict.lastReport(); r.Code != element.OpenRead || !strings.Contains(r.Text, "127.0.0.1") {
+	if r := strict.lastReport(); r.Code != element.Read || !strings.Contains(r.Text, "127.0.0.1") {
 		t.Errorf("report %+v", r)
 	}
 	strict.wantStatus(t, element.Failed)
@@ -117,13 +117,13 @@ func TestStartRefuses(t *testing.T) {
 		{"srt://127.0.0.1", "port"},
 	} {
 		r := startError(t, newSource(t, c.uri))
-		if r.Code != element.Settings || !strings.Contains(r.Text, c.text) || strings.Contains(r.Error(), "123456789") {
+		if r.Code != element.OpenRead || !strings.Contains(r.Text, c.text) || strings.Contains(r.Error(), "123456789") {
 			t.Errorf("%s: %+v", c.uri, r)
 		}
 	}
 	busy := loopback(t).LocalAddr().String()
 	r := startError(t, newSource(t, "srt://"+busy+"?mode=listener"))
-	if r.Code != element.Busy || !strings.Contains(r.Text, busy) || !strings.Contains(r.Text, "another port") {
+	if r.Code != element.OpenRead || !strings.Contains(r.Text, busy) || !strings.Contains(r.Text, "another port") {
 		t.Errorf("port in use: %+v", r)
 	}
 }

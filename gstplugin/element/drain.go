@@ -7,8 +7,10 @@ import (
 )
 
 // drainSlack is added to the time a peer needs to receive and play the last
-// packet: both sides work on ticks of some milliseconds.
-const drainSlack = 30 * time.Millisecond
+// packet. Both sides work on ticks of some milliseconds; and a receiver counts from
+// when it saw the handshake, so that one that had to wait for a processor then, 50
+// ms on a busy machine, plays everything that much later.
+const drainSlack = 100 * time.Millisecond
 
 // Drain waits until every peer had time to receive and play what was written:
 // the last packet's time plus the peer's latency plus a round trip. A peer's

@@ -29,10 +29,11 @@ func (e *element) OnChange(f func()) { e.onChange = f }
 // start opens the element.
 func (e *element) start() error {
 	cfg, err := e.settings.Snapshot()
-	if err != nil {
-		return openReport(err)
-	}
 	r := newRun(e.host, e.settings, e.side, cfg)
+	if err != nil {
+		r.cancel()
+		return openReport(r.code(OpenRead, OpenWrite), err)
+	}
 	r.onChange = e.onChange
 	if !e.begin(r) {
 		r.cancel()

@@ -36,12 +36,9 @@ type Code int
 const (
 	OpenRead Code = iota
 	OpenWrite
-	OpenReadWrite
 	Read
 	Write
 	NotAuthorized
-	NotFound
-	Busy
 	Settings
 )
 

@@ -17,25 +17,31 @@ type verdict struct {
 	report Report
 }
 
+// The codes of reports are those of the stock elements, which programs may know:
+// OpenRead or OpenWrite for what they find out at the start, Read or Write for what
+// comes after it, NotAuthorized for secrets. What happened exactly is in the reason.
+
 // judge says what the end of an attempt to connect means, or of a connection.
 func (r *run) judge(err error, connected bool) verdict {
-	v := verdict{report: Report{Code: r.code(OpenRead, OpenWrite), Debug: err.Error()}}
+	v := verdict{report: Report{Code: r.code(Read, Write), Debug: err.Error()}}
 	what := "Cannot connect: "
 	if connected {
-		v.report.Code = r.code(Read, Write)
 		what = "Connection to " + r.cfg.Addr + " lost: "
 	}
 	v.report.Text = what + strings.TrimPrefix(err.Error(), "srt: ")
 	v.report.Reason, v.report.ReasonCode = nameOf(err)
 	if rej, ok := errors.AsType[*srtcore.RejectError](err); ok {
 		v.final = finalRejection(rej.Reason)
-		v.report.Code = rejectCode(rej.Reason, v.report.Code)
+		if secret(rej.Reason) {
+			v.report.Code = NotAuthorized
+		}
 		return v
 	}
-	if code, remedy, ok := localFault(err); ok {
+	if remedy, ok := localFault(err); ok {
 		// What has worked once, a name or a local address, may work again.
-		v.final = code == Settings && remedy == "" || !r.hasMet()
-		v.report.Code = code
+		_, option := errors.AsType[*srtcore.OptionError](err)
+		v.final = option || !r.hasMet()
+		v.report.Code = r.code(OpenRead, OpenWrite)
 		v.report.Text += remedy
 	}
 	return v
@@ -53,30 +59,26 @@ func (r *run) judgeListen(err error) Report {
 	rep := Report{Code: r.code(OpenRead, OpenWrite), Debug: err.Error()}
 	rep.Text = "Cannot bind to " + r.cfg.Addr + ": " + strings.TrimPrefix(err.Error(), "srt: ")
 	rep.Reason, rep.ReasonCode = nameOf(err)
-	if code, remedy, ok := localFault(err); ok {
-		rep.Code = code
-		rep.Text += remedy
-	}
+	remedy, _ := localFault(err)
+	rep.Text += remedy
 	return rep
 }
 
 // localFault knows what is wrong on this side; only a person can change that.
-func localFault(err error) (code Code, remedy string, ok bool) {
+func localFault(err error) (remedy string, ok bool) {
 	var option *srtcore.OptionError
 	var dns *net.DNSError
 	switch {
-	case errors.As(err, &option):
-		return Settings, "", true
-	case errors.Is(err, syscall.EADDRINUSE):
-		return Busy, "", true // srtcore says what to do
+	case errors.As(err, &option), errors.Is(err, syscall.EADDRINUSE): // srtcore says what to do
+		return "", true
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return Settings, "; it is the property localaddress", true
+		return "; it is the property localaddress", true
 	case errors.Is(err, fs.ErrPermission):
-		return NotAuthorized, "; the system does not allow it, see port numbers below 1024 and firewalls", true
+		return "; the system does not allow it, see port numbers below 1024 and firewalls", true
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return NotFound, "; check the host name in the URI", true
+		return "; check the host name in the URI", true
 	}
-	return 0, "", false
+	return "", false
 }
 
 // nameOf names the reason for programs. The number is SRT's, 0 where it has none.
@@ -120,21 +122,18 @@ func finalRejection(r srtcore.RejectReason) bool {
 	return false
 }
 
-func rejectCode(reason srtcore.RejectReason, otherwise Code) Code {
+// secret says that the refusal is about who the caller is.
+func secret(reason srtcore.RejectReason) bool {
 	switch reason {
 	case srtcore.RejBadSecret, srtcore.RejUnsecure, srtcore.RejUnauthorized, srtcore.RejForbidden:
-		return NotAuthorized
-	case srtcore.RejNotFound, srtcore.RejHostNotFound, srtcore.RejFilePath:
-		return NotFound
-	case srtcore.RejConflict, srtcore.RejOverload, srtcore.RejBacklog:
-		return Busy
+		return true
 	}
-	return otherwise
+	return false
 }
 
 // openReport is the report of settings that cannot be used.
-func openReport(err error) *Report {
-	rep := &Report{Code: Settings, Text: "Cannot open: " + err.Error()}
+func openReport(code Code, err error) *Report {
+	rep := &Report{Code: code, Text: "Cannot open: " + err.Error()}
 	rep.Reason, rep.ReasonCode = nameOf(err)
 	if _, ok := errors.AsType[*srtcore.OptionError](err); !ok {
 		rep.Reason, rep.ReasonCode = "bad option", 0

@@ -23,7 +23,7 @@ func TestSecondCallerIsRefusedWhileOneIsServed(t *testing.T) {
 	start(t, second)
 	src.want(t, "rejected two", 1)
 	second.want(t, "warning conflict", 1)
-	if r := second.lastReport(); r.ReasonCode != int(srtcore.RejConflict) || r.Code != element.Busy {
+	if r := second.lastReport(); r.ReasonCode != int(srtcore.RejConflict) || r.Code != element.Write {
 		t.Errorf("report %+v", r)
 	}
 	stop(t, first) // the second goes on trying, and is let in

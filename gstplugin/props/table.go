@@ -104,7 +104,7 @@ var table = append([]Spec{
 	{Name: MaxCallers, Keys: []string{"max-callers"}, Kind: Int, Max: math.MaxInt32, MutablePlaying: true, On: Sink,
 		Doc: "Listener: callers served at once; more are refused. 0: no limit"},
 	{Name: DrainOnEOS, Keys: []string{"drain-on-eos"}, Kind: Bool, Default: 1, Max: 1, MutablePlaying: true, On: Sink,
-		Doc: "At the end of the stream wait until everybody had time to receive and play it, at most latency and round trip"},
+		Doc: "At the end of the stream wait until everybody had time to receive and play it: the latency, a round trip and 0.1 s at most"},
 	{Name: SlowCaller, Keys: []string{"slow-caller"}, Kind: Enum, Enum: slowEnum, Max: SlowDisconnect, MutablePlaying: true, On: Sink,
 		Doc: "Listener: what happens to a caller beyond its caller-backlog: its packets are dropped, or it is disconnected"},
 	{Name: CallerBacklog, Keys: []string{"caller-backlog"}, Kind: Int, Max: math.MaxInt32, MutablePlaying: true, On: Sink,

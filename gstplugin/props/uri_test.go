@@ -150,3 +150,23 @@ func TestUnreadableURIs(t *testing.T) {
 		}
 	}
 }
+
+// TestStockOptions: everything that the stock elements' URIs may hold is known
+// here, on either side; packetfilter waits for the core.
+func TestStockOptions(t *testing.T) {
+	for _, option := range strings.Fields(`mode=caller localaddress=127.0.0.1 localport=9001 poll-timeout=100
+		mss=1500 fc=25600 sndbuf=8388608 rcvbuf=8388608 latency=125 oheadbw=25 pbkeylen=16 ipttl=64 iptos=184 snddropdelay=0 conntimeo=3000
+		lossmaxttl=10 rcvlatency=125 peerlatency=125 minversion=66304 payloadsize=1316 transtype=live kmrefreshrate=1000 kmpreannounce=100
+		ipv6only=0 peeridletimeo=5000 retransmitalgo=1 maxbw=-1 inputbw=0 tsbpdmode=true tlpktdrop=on nakreport=yes drifttracer=1
+		messageapi=true enforcedencryption=false passphrase=correct-horse streamid=x congestion=live bindtodevice=lo`) {
+		for _, side := range []props.Side{props.Source, props.Sink} {
+			s := props.NewSettings(side)
+			if w, err := s.SetURI("srt://127.0.0.1:9000?" + option); err != nil || len(w) > 0 {
+				t.Errorf("%s: %q, %v", option, w, err)
+			}
+			if _, err := s.Snapshot(); err != nil {
+				t.Errorf("%s: %v", option, err)
+			}
+		}
+	}
+}

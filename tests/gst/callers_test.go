@@ -13,6 +13,7 @@ import (
 // a word; nothing is fed for a while; twenty more join. Signals balance, totals
 // never go down, and nobody else is touched.
 func TestCallers(t *testing.T) {
+	long(t)
 	needGStreamer(t)
 	h := startHost(t)
 	port := port.Free(t)
@@ -103,6 +104,7 @@ func watchStats(t *testing.T, h *host) (stop func()) {
 // TestSlowCaller: one caller that stops reading its socket does not slow the
 // others down.
 func TestSlowCaller(t *testing.T) {
+	long(t)
 	needGStreamer(t)
 	for _, how := range []string{"drop", "disconnect"} {
 		t.Run(how, func(t *testing.T) {

@@ -63,8 +63,9 @@ func TestChurn(t *testing.T) {
 
 // TestLeaks: GStreamer's own tracer finds no object alive at the end.
 func TestLeaks(t *testing.T) {
+	long(t)
 	needGStreamer(t)
-	for _, kind := range []string{"startstop", "recreate"} {
+	for _, kind := range []string{"startstop", "connecting", "recreate"} {
 		_, said := churn(t, []string{"GST_TRACERS=leaks", "GST_DEBUG=GST_TRACER:7"}, kind, 10, time.Minute)
 		if found := leaked(said); len(found) > 0 {
 			t.Errorf("%s: alive at the end: %v", kind, found)

@@ -56,12 +56,9 @@ func measure(t *testing.T, f family, n int, secs float64, lists bool) (send, rec
 // fakesink in another, in turns with the stock elements. The CPU time is that of
 // the whole processes, pipelines and driver included, per bit delivered.
 func TestCost(t *testing.T) {
+	long(t)
 	needGStreamer(t)
-	const streams, ratio = 32, 0.35
-	secs, rounds := 6.0, 3
-	if short() {
-		secs, rounds = 3, 2
-	}
+	const streams, ratio, secs, rounds = 32, 0.35, 6.0, 3
 	plain := sendPlain(t, streams)
 	t.Logf("appsrc ! fakesink alone: %.2f CPU-s/Gbit, %d threads", plain.perGbit(), plain.Threads)
 	for _, lists := range []bool{false, true} {
@@ -120,6 +117,7 @@ func wantAdded(t *testing.T, who string, threads, plain int) {
 // number. The same pipelines with fakesrc and fakesink give what GStreamer
 // itself takes.
 func TestThreads(t *testing.T) {
+	long(t)
 	needGStreamer(t)
 	bin := needLoad(t)
 	count := func(src, sink string, n int) cost {

@@ -5,7 +5,9 @@
 // Everything is driven from outside, as users do: gst-launch-1.0, a Python
 // program that plays the application (py/), a C program that plays the load
 // (drive/). The plugin is the built shared object, found by GST_PLUGIN_PATH.
+// newer.sh loads it into a newer GStreamer. With -short what measures and what
+// takes long is left out, and the rest takes a minute.
 //
 // Lives here: black-box tests of the GStreamer plugin and their two drivers.
-// May import: tests/lab/impair. Never: srtcore, gstplugin, anything internal.
+// May import: tests/lab/impair, tests/port. Never: srtcore, gstplugin, anything internal.
 package gst

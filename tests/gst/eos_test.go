@@ -16,7 +16,7 @@ func TestEndOfStream(t *testing.T) {
 	needGStreamer(t)
 	rounds := 20
 	if short() {
-		rounds = 4
+		rounds = 1
 	}
 	for _, p := range []pairing{{ours, ours}, {ours, stock}} {
 		for _, listener := range []end{receiver, sender} {
@@ -72,6 +72,7 @@ func endOfStream(t *testing.T, p pairing, listener end, more string, over time.D
 // TestLastPackets is case C16: the tail survives at every latency, and the end
 // comes no later than the latency and a second.
 func TestLastPackets(t *testing.T) {
+	long(t)
 	needGStreamer(t)
 	for _, latency := range []int{120, 500, 2000} {
 		for _, p := range []pairing{{ours, ours}, {ours, stock}} {

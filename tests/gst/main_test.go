@@ -81,8 +81,17 @@ func buildPlugin(dir string) error {
 	return nil
 }
 
-// short says that only a part of the long tests runs.
+// short says that only a part of some tests runs.
 func short() bool { return testing.Short() }
+
+// long is for tests that -short leaves out: those that measure and want a machine
+// of their own, and those that take long.
+func long(t *testing.T) {
+	t.Helper()
+	if short() {
+		t.Skip("left out by -short")
+	}
+}
 
 func requireTools() bool {
 	return os.Getenv("CI") == "true" || os.Getenv("WEIRLINE_REQUIRE_TOOLS") == "1"

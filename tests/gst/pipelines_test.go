@@ -128,8 +128,12 @@ const usual = 500
 func TestDropIn(t *testing.T) {
 	needGStreamer(t)
 	need(t, "gstreamer1.0-plugins-ugly", "gst-inspect-1.0", "--exists", "x264enc")
-	for _, p := range pipes {
-		for _, pair := range pairings() {
+	for i, p := range pipes {
+		use := pairings()
+		if short() { // ours with itself, and with stock on one side
+			use = []pairing{{ours, ours}, []pairing{{ours, stock}, {stock, ours}}[i%2]}
+		}
+		for _, pair := range use {
 			t.Run(p.name+"/"+pair.name(), func(t *testing.T) {
 				t.Parallel()
 				runPipe(t, p, pair)
@@ -198,7 +202,7 @@ func lostAtEnd(sent int, p pipe, pair pairing) (most int) {
 	window := sent / 5 // of a picture: it is uneven, and lasts 1.5 s
 	if !strings.Contains(p.send, "{sent}") {
 		latency, rate := cmp.Or(p.latency, 125*time.Millisecond), cmp.Or(p.rate, 500_000)
-		window = int((latency + 25*time.Millisecond).Seconds() * float64(rate))
+		window = int((latency + 150*time.Millisecond).Seconds() * float64(rate)) // the stock sink's send buffer waits for a busy machine
 	}
 	hops := []pairing{pair}
 	if p.relay != "" {

@@ -117,17 +117,26 @@ func waitBound(t *testing.T, port int) {
 	eventually(t, fmt.Sprintf("nobody listens on port %d", port), func() bool { return bound(port) })
 }
 
-func bound(port int) bool {
+func bound(port int) bool { return inode(port) != "" }
+
+// inode names the socket that is bound to the port, "" if none is.
+func inode(port int) string {
 	want := fmt.Sprintf(":%04X", port)
 	for _, name := range []string{"/proc/net/udp", "/proc/net/udp6"} {
 		text, _ := os.ReadFile(name)
 		for line := range strings.Lines(string(text)) {
-			if f := strings.Fields(line); len(f) > 1 && strings.HasSuffix(f[1], want) {
-				return true
+			if f := strings.Fields(line); len(f) > 9 && strings.HasSuffix(f[1], want) {
+				return f[9]
 			}
 		}
 	}
-	return false
+	return ""
+}
+
+func socketOf(t *testing.T, port int) string {
+	t.Helper()
+	waitBound(t, port)
+	return inode(port)
 }
 
 func eventually(t *testing.T, complaint string, ok func() bool) {

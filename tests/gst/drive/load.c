@@ -6,10 +6,13 @@
  *   load stamp FACTORY URI COUNT RATE                               COUNT time-stamped packets
  *   load clock FACTORY URI SECS                                     what PTS they get, one line a buffer
  *
- * The source of the load is one thread for all pipelines and pushes buffers that
- * share one block of memory, so that what is measured is the elements. The
- * measured part begins when all connections carry data. Results are one line of
- * JSON; send and recv count their CPU time from then on. */
+ * The load comes in ticks of 5 ms, in buffers that share one block of memory, so
+ * that what is measured is the elements. Each appsrc asks for it (need-data), and
+ * so its thread makes it: were it pushed by another, that one and the pipeline's
+ * would take turns at every buffer if the sink is quick, at every tenth if the sink
+ * is slow and the CPUs are busy, and the load itself cost the quick one more.
+ * The measured part begins when all connections carry data. Results are one line
+ * of JSON; send and recv count their CPU time from then on. */
 #define _GNU_SOURCE
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
@@ -22,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MESSAGE = 1316, MOST = 1024, TICK_US = 5000 };
+enum { MESSAGE = 1316, MOST = 1024, TICK_US = 5000, BURST = 100 };
 
 static GstElement *pipes[MOST], *sources[MOST];
 static atomic_ullong bytes[MOST];
@@ -140,57 +143,66 @@ static GstBuffer *packet(void) {
     return gst_buffer_new_wrapped_full(GST_MEMORY_FLAG_READONLY, payload, MESSAGE, 0, MESSAGE, NULL, NULL);
 }
 
-/* push gives every pipeline what is due in one tick. */
-static void push(int n, int count, gboolean lists) {
-    for (int i = 0; i < n; i++) {
-        if (lists) {
-            GstBufferList *l = gst_buffer_list_new_sized(count);
-            for (int k = 0; k < count; k++) gst_buffer_list_add(l, packet());
-            gst_app_src_push_buffer_list(GST_APP_SRC(sources[i]), l);
-        } else {
-            for (int k = 0; k < count; k++) gst_app_src_push_buffer(GST_APP_SRC(sources[i]), packet());
-        }
-        atomic_fetch_add(&bytes[i], (unsigned long long)count * MESSAGE);
+/* What pipeline i of run_send sends. */
+static struct {
+    double began, rate; /* packets a second */
+    gboolean lists;
+    atomic_bool over;
+    guint64 sent[MOST];
+} load;
+
+/* feed is asked for data by appsrc's thread: it waits for a tick at which something
+ * is due. A sink that held the thread for long makes a pause, not a burst. */
+static void feed(GstAppSrc *src, guint length, gpointer user) {
+    int i = GPOINTER_TO_INT(user), count = 0;
+    (void)length;
+    while (count == 0) {
+        guint64 tick = (now_s() - load.began) * 1e6 / TICK_US + 1, due = tick * TICK_US / 1e6 * load.rate;
+        sleep_until(load.began + tick * (TICK_US / 1e6));
+        if (atomic_load(&load.over)) return;
+        count = MIN(due - load.sent[i], BURST);
+        load.sent[i] = due;
     }
+    atomic_fetch_add(&bytes[i], (unsigned long long)count * MESSAGE);
+    if (load.lists) {
+        GstBufferList *l = gst_buffer_list_new_sized(count);
+        for (int k = 0; k < count; k++) gst_buffer_list_add(l, packet());
+        gst_app_src_push_buffer_list(src, l);
+        return;
+    }
+    for (int k = 0; k < count; k++) gst_app_src_push_buffer(src, packet());
 }
 
 static int run_send(int argc, char **argv) {
     if (argc < 9) fail("usage", "send FACTORY HOST PORT N MBPS SECS LIST [PROP=VALUE ...]");
+    GstAppSrcCallbacks callbacks = { .need_data = feed };
     int port = atoi(argv[4]), n = atoi(argv[5]), most = 0;
-    double mbps = atof(argv[6]), secs = atof(argv[7]), warm = 3, sent = 0, cpu = 0, began, measured = 0;
-    gboolean lists = atoi(argv[8]);
-    guint64 before = 0;
+    double secs = atof(argv[7]), warm = 3, cpu, measured;
+    guint64 before;
     for (int i = 0; i < n; i++) {
-        GstElement *sink = make(argv[2]);
+        GstElement *sink = make(argv[2]), *src = feeder();
         g_object_set(sink, "sync", FALSE, NULL);
         set_uri(sink, argv[3], port + i, FALSE);
         set_all(sink, argv + 9, argc - 9);
-        join(i, feeder(), sink);
+        gst_app_src_set_callbacks(GST_APP_SRC(src), &callbacks, GINT_TO_POINTER(i), NULL);
+        join(i, src, sink);
     }
+    load.rate = atof(argv[6]) * 1e6 / 8 / MESSAGE;
+    load.lists = atoi(argv[8]);
+    load.began = now_s();
     play(n);
-    began = now_s();
-    for (int tick = 0;; tick++) {
-        double t = tick * (TICK_US / 1e6);
-        sleep_until(began + t);
-        double due = t * mbps * 1e6 / 8 / MESSAGE;
-        int count = (int)(due - sent);
-        if (count > 0) {
-            push(n, count, lists);
-            sent += count;
-        }
-        if (measured == 0 && t >= warm) {
-            measured = now_s();
-            cpu = cpu_s();
-            before = total(n);
-        }
-        // What GStreamer's thread pool had at the start is gone by now.
-        if (measured != 0 && tick % 100 == 0) most = MAX(most, threads());
-        if (t >= warm + secs) break;
+    sleep_until(load.began + warm);
+    measured = now_s(), cpu = cpu_s(), before = total(n);
+    // What GStreamer's thread pool had at the start is gone by now.
+    while (now_s() < load.began + warm + secs) {
+        usleep(200000);
+        most = MAX(most, threads());
     }
     cpu = cpu_s() - cpu;
     measured = now_s() - measured;
     printf("{\"cpu\":%.3f,\"secs\":%.3f,\"bytes\":%" G_GUINT64_FORMAT ",\"threads\":%d}\n", cpu, measured, total(n) - before, most);
     fflush(stdout);
+    atomic_store(&load.over, TRUE);
     usleep(500000);
     stop(n);
     return 0;
@@ -278,8 +290,12 @@ static int run_idle(int argc, char **argv) {
     return 0;
 }
 
-/* A stamped packet: its number and the instant it was handed in. */
-struct stamp { guint64 seq, at_ns; };
+/* A stamped packet: its number, the instant it was handed in, and the instant at
+ * which the sink was done with the one before, no later than that: a thread that had
+ * to wait for a processor inside the sink shows so. */
+struct stamp { guint64 seq, at_ns, before_done_ns; };
+
+static guint64 done_ns;
 
 static guint64 monotonic_ns(void) {
     struct timespec ts;
@@ -293,12 +309,19 @@ static GstPadProbeReturn write_stamp(GstPad *pad, GstPadProbeInfo *info, gpointe
     GstBuffer *b = gst_buffer_make_writable(GST_PAD_PROBE_INFO_BUFFER(info));
     (void)pad, (void)user;
     if (gst_buffer_map(b, &map, GST_MAP_WRITE)) {
-        struct stamp s = { seq++, monotonic_ns() };
+        struct stamp s = { seq++, monotonic_ns(), done_ns };
+        done_ns = 0;
         memcpy(map.data, &s, sizeof s);
         gst_buffer_unmap(b, &map);
     }
     info->data = b;
     return GST_PAD_PROBE_OK;
+}
+
+/* appsrc's thread has come back from the sink. */
+static void came_back(GstAppSrc *src, guint length, gpointer user) {
+    (void)src, (void)length, (void)user;
+    if (done_ns == 0) done_ns = monotonic_ns();
 }
 
 /* run_stamp stamps each packet in the streaming thread, right before the sink
@@ -309,6 +332,8 @@ static int run_stamp(int argc, char **argv) {
     double rate = atof(argv[5]), began;
     GstElement *sink = make(argv[2]), *src = feeder();
     GstPad *pad = gst_element_get_static_pad(sink, "sink");
+    GstAppSrcCallbacks callbacks = { .need_data = came_back };
+    gst_app_src_set_callbacks(GST_APP_SRC(src), &callbacks, NULL, NULL);
     g_object_set(sink, "uri", argv[3], "sync", FALSE, NULL);
     gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, write_stamp, NULL, NULL);
     gst_object_unref(pad);
@@ -327,11 +352,11 @@ static int run_stamp(int argc, char **argv) {
 static GstPadProbeReturn read_stamp(GstPad *pad, GstPadProbeInfo *info, gpointer user) {
     GstElement *sink = user;
     GstBuffer *b = GST_PAD_PROBE_INFO_BUFFER(info);
-    struct stamp s = { 0, 0 };
+    struct stamp s = { 0, 0, 0 };
     guint64 arrived = monotonic_ns();
     (void)pad;
     gst_buffer_extract(b, 0, &s, sizeof s);
-    printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT " %d\n", s.seq, s.at_ns,
+    printf("%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GUINT64_FORMAT " %d\n", s.seq, s.at_ns, s.before_done_ns,
            GST_BUFFER_PTS_IS_VALID(b) ? (gint64)(GST_BUFFER_PTS(b) + gst_element_get_base_time(sink)) : (gint64)-1, arrived,
            GST_BUFFER_FLAG_IS_SET(b, GST_BUFFER_FLAG_DISCONT) ? 1 : 0);
     return GST_PAD_PROBE_OK;
