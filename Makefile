@@ -37,7 +37,7 @@ TOGETHER = $(shell $(GO) list ./... | grep -v $(foreach t,$(ALONE),-e $(t:.%=%)$
 .DEFAULT_GOAL := help
 .PHONY: lab lab-quick lab-build
 .PHONY: deb test-deb test-page test-ffmpeg
-.PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst install install-plugin install-user clean
+.PHONY: help deps demo test check cross race fuzz bench soak interop build plugin test-gst test-gst-newer install install-plugin install-user clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,7 @@ test: deps check cross plugin deb ## install what is needed and run all tests (v
 	@$(MAKE) --no-print-directory test-page
 	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -timeout 5m ./tests/deb
 	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -short -count=1 -timeout 10m ./tests/ffmpeg
+	$(GST_TEST) -short -timeout 5m ./tests/gst
 
 check: ## vet and staticcheck
 	$(GO) vet ./...
@@ -81,6 +82,9 @@ GST_TEST = WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_GST_PLUGINS=$(CURDIR)/out/gst $(GO)
 
 test-gst: plugin ## srtgosrc and srtgosink beside the stock elements: drop-in, tables, churn, cost, timing (about 10 minutes)
 	$(GST_TEST) -v -timeout 30m ./tests/gst
+
+test-gst-newer: plugin ## the built plugin in GStreamer 1.26 (root; takes Debian's newer packages into a folder of its own)
+	bash tests/gst/newer.sh
 
 test-page: ## the daemon's page in headless Chromium (installs it by apt-get); pictures in out/page
 	@bash tests/deps.sh page
