@@ -20,6 +20,9 @@ type Plan struct {
 	// Addresses are the SRT addresses that local ones stand for, with the names
 	// and units of this project. They may hold passphrases.
 	Addresses []string
+	// Inputs are the numbers of the addresses that the program opens to read, and
+	// cannot ask for again: FFmpeg's SRT does not seek.
+	Inputs []int
 	// Notes say what was understood otherwise than written, or left as it was.
 	// They hold no secrets.
 	Notes []string

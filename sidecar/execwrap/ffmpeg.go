@@ -3,6 +3,7 @@ package execwrap
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ func (w *rewriter) ffmpeg(args []string) error {
 		switch {
 		case a == "-i" && i+1 < len(args):
 			i++
-			if err := w.file(group, []string{"-i"}, args[i]); err != nil {
+			if err := w.file(group, inputMark, args[i]); err != nil {
 				return err
 			}
 			group = nil
@@ -69,7 +70,10 @@ func (w *rewriter) file(group []word, before []string, name string) error {
 		group = allowHTTP(group)
 	default:
 		prefix, raw := cutPrefix(name)
-		if isSRT(raw) {
+		if isSRT(raw) && !w.needsPackets(group, before, raw) {
+			if slices.Equal(before, inputMark) {
+				w.plan.Inputs = append(w.plan.Inputs, len(w.plan.Addresses))
+			}
 			group, name, err = w.srtFile(group, raw)
 			name = prefix + name
 		}
@@ -82,6 +86,20 @@ func (w *rewriter) file(group []word, before []string, name string) error {
 	}
 	w.emit(append(before[:len(before):len(before)], name)...)
 	return nil
+}
+
+// inputMark stands before a file that is read.
+var inputMark = []string{"-i"}
+
+// needsPackets reports whether the format wants to know where packets begin and
+// end, which no local form of ours tells: FFmpeg is to send them itself.
+func (w *rewriter) needsPackets(group []word, before []string, raw string) bool {
+	f := last(group, "-f")
+	if slices.Equal(before, inputMark) || f != "rtp" && f != "rtp_mpegts" {
+		return false
+	}
+	w.note("-f %s to %s is left to the program, without weirline: its packets would be cut anew; -f mpegts is carried", f, shown(raw))
+	return true
 }
 
 // cutPrefix takes the protocols that only wrap another one off an address.
@@ -231,6 +249,7 @@ func (w *rewriter) singleFile(group []word, at int, raw string) error {
 			front = append(front, setting{v.name[1:], v.value})
 		}
 	}
+	w.plan.Inputs = append(w.plan.Inputs, len(w.plan.Addresses))
 	l, err := w.address(raw, front)
 	if err != nil {
 		return err

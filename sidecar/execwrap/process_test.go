@@ -90,21 +90,37 @@ func TestHurryEndsWithTheNextSignal(t *testing.T) {
 	}
 }
 
-// A connection of this process's is this user's.
-func TestOwnConnectionsAreAccepted(t *testing.T) {
-	s, err := Listen()
-	if err != nil {
-		t.Fatal(err)
+// A connection of this process's is this user's. That to an address that is shut
+// is refused, others are not.
+func TestDoors(t *testing.T) {
+	d := newDoors()
+	defer d.Close()
+	first, second := d.addr(0), d.addr(1)
+	come := func(addr string) {
+		t.Helper()
+		out, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Close()
+		in, err := d.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Close()
 	}
-	defer s.ln.Close()
-	out, err := net.Dial("tcp", s.ln.Addr().String())
-	if err != nil {
-		t.Fatal(err)
+	come(first)
+	come(second)
+	d.shut(0)
+	if c, err := net.Dial("tcp", first); err == nil {
+		c.Close()
+		t.Error("a door that is shut is open")
 	}
-	defer out.Close()
-	in, err := s.ln.Accept()
-	if err != nil {
-		t.Fatal(err)
+	come(second)
+	if d.Close(); d.Close() != nil {
+		t.Error("closed twice")
 	}
-	in.Close()
+	if _, err := d.Accept(); err == nil {
+		t.Error("somebody comes after the end")
+	}
 }

@@ -130,6 +130,8 @@ var rewriteCases = []rewriteCase{
 	{"ffmpeg -i in.ts -f fifo -format_opts latency=90000 srt://h:1", "ffmpeg -i in.ts -f fifo L0", []string{"h:1?mode=caller&latency=90ms"}, ""},
 	{"ffmpeg -i in.ts -f fifo -format_opts x srt://h:1", "ffmpeg -i in.ts -f fifo -format_opts x L0", []string{"h:1?mode=caller"}, ""},
 
+	{"ffmpeg -i in.ts -c copy -f rtp_mpegts srt://h:1?latency=200000", "ffmpeg -i in.ts -c copy -f rtp_mpegts srt://h:1?latency=200000", nil, "-f mpegts is carried"},
+
 	// Odd values.
 	{"ffmpeg -i in.ts -f mpegts srt://h:1?streamid=50%&passphrase=%4abcdefg%xy%25%2", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&streamid=50%25&passphrase=Jbcdefg%25xy%25%252"}, ""},
 	{"ffmpeg -i in.ts -f mpegts srt://h:1?pkt_size=1316&fifo_size=50000000", "ffmpeg -i in.ts -f mpegts L0", []string{"h:1?mode=caller&payloadsize=1316"}, "fifo_size in the address of srt://h:1 is left out"},
@@ -160,6 +162,20 @@ func TestRewrite(t *testing.T) {
 		notes := strings.Join(plan.Notes, "\n")
 		if len(plan.Addresses) < len(c.addresses) || (c.note == "") != (notes == "") || !strings.Contains(notes, c.note) {
 			t.Errorf("%s\n  %d addresses, notes %q, want %q", c.line, len(plan.Addresses), notes, c.note)
+		}
+	}
+}
+
+// Inputs are told apart: they cannot be asked for again.
+func TestInputs(t *testing.T) {
+	for line, want := range map[string][]int{
+		"ffmpeg -i srt://a:1 -f mpegts srt://b:1 -i srt://c:1": {0, 2}, "ffmpeg -i async:srt://a:1 x.ts": {0},
+		"ffmpeg -i in.ts -f tee srt://a:1|srt://b:1": nil, "ffprobe srt://a:1": {0}, "ffplay -i srt://a:1": {0},
+		"mpv srt://a:1": nil, "player srt://a:1": nil,
+	} {
+		plan, err := Rewrite(words(line), func(int) string { return "L" })
+		if err != nil || !slices.Equal(plan.Inputs, want) {
+			t.Errorf("%s: %v, inputs %v, want %v", line, err, plan.Inputs, want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,12 +18,14 @@ import (
 	"github.com/weirline/weirline/sidecar/route"
 )
 
-// Sidecar serves the SRT addresses of one program on a loopback port. Only
+// Sidecar serves the SRT addresses of one program on loopback ports. Only
 // processes of the same user may connect, and only who knows the path.
 type Sidecar struct {
-	ln   net.Listener
+	ln   *doors
 	path string
 	ends []string // the addresses, in the order of their numbers
+	// inputs are the numbers of those that are asked for once.
+	inputs []int
 
 	handler ingest.Handler
 	cancel  context.CancelFunc
@@ -36,23 +37,19 @@ type Sidecar struct {
 	routes []*route.Route
 }
 
-// Listen opens the port; URL is then known.
-func Listen() (*Sidecar, error) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
+// New returns a Sidecar that serves nothing yet.
+func New() (*Sidecar, error) {
 	key := make([]byte, 16)
 	if _, err := rand.Read(key); err != nil {
-		return nil, errors.Join(err, ln.Close())
+		return nil, err
 	}
-	return &Sidecar{ln: sameUser{ln}, path: "/" + hex.EncodeToString(key) + "/", served: make(chan error, 1)}, nil
+	return &Sidecar{ln: newDoors(), path: "/" + hex.EncodeToString(key) + "/", served: make(chan error, 1)}, nil
 }
 
 // URL stands for the i-th address. The user name makes FFmpeg wait, before it
 // sends, until SRT is connected, and tell a refusal.
 func (s *Sidecar) URL(i int) string {
-	return "http://weirline@" + s.ln.Addr().String() + s.path + strconv.Itoa(i)
+	return "http://weirline@" + s.ln.addr(i) + s.path + strconv.Itoa(i)
 }
 
 // Options are what Serve needs to know.
@@ -61,6 +58,7 @@ type Options struct {
 	GiveUp     time.Duration // end a stream without a peer for so long; 0: never
 	Reconnect  bool          // false: a connection's end is the stream's
 	Passphrase string        // of addresses without one
+	Inputs     []int         // addresses that are asked for once
 }
 
 // Check says what is wrong with the addresses of a plan.
@@ -75,9 +73,10 @@ func Check(addresses []string, o Options) error {
 
 // Serve begins to serve the addresses of a plan. Each is checked first.
 func (s *Sidecar) Serve(addresses []string, o Options) error {
-	if err := Check(addresses, o); err != nil {
+	if err := errors.Join(Check(addresses, o), s.ln.err); err != nil {
 		return err
 	}
+	s.inputs = o.Inputs
 	for _, a := range addresses {
 		if !o.Reconnect {
 			a += "&reconnect=0"
@@ -123,6 +122,9 @@ func (s *Sidecar) target(uri string) (string, error) {
 	i, err := strconv.Atoi(number)
 	if !ok || err != nil || i < 0 || i >= len(s.ends) {
 		return "", errNoSuchAddress
+	}
+	if slices.Contains(s.inputs, i) {
+		s.ln.shut(i)
 	}
 	return s.ends[i], nil
 }

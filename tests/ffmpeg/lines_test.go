@@ -68,6 +68,8 @@ var lines = []line{
 	{name: "standard input", stdin: true, args: "ffmpeg -v error -re -f mpegts -i pipe:0 -map 0 -c copy -latency 170000 -f mpegts srt://127.0.0.1:{p}", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 170},
 	{name: "trailing option", args: re + "-y -c copy -f mpegts srt://127.0.0.1:{p} -latency 5", peers: []string{"recv srt://:{p}?mode=listener"}, latency: 120},
 
+	{name: "RTP", args: re + "-map 0 -c copy -f rtp_mpegts srt://127.0.0.1:{p}", peers: []string{"refuse srt://:{p}?mode=listener"}, said: "-f mpegts is carried"},
+
 	// Several outputs.
 	{name: "tee", args: re + "-map 0 -c copy -f tee '[f=mpegts]srt://127.0.0.1:{p}?streamid=a|[f=mpegts:onfail=ignore]srt://127.0.0.1:{q}?streamid=b|{dir}/out.ts'",
 		peers: []string{"recv srt://:{p}?mode=listener", "recv srt://:{q}?mode=listener"}, files: []string{"out.ts"}, id: "a"},
@@ -95,6 +97,8 @@ var lines = []line{
 	{name: "input to output", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts -latency 180000 srt://127.0.0.1:{q}?streamid=r",
 		peers: []string{"recv srt://:{q}?mode=listener", "send srt://:{p}?mode=listener"}, id: "r", latency: 180},
 	{name: "limit of reading", args: "ffmpeg -nostdin -v error " + fastIn + "-rw_timeout 900000 -i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"still srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
+	{name: "an input that is sought in", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-ss 0.5 -i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}, other: true},
+	{name: "an input that begins again", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-stream_loop 1 -i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}},
 	{name: "standard output", flags: once, args: "ffmpeg -nostdin -v error " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts -", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"stdout"}},
 	{name: "a filter that reads", args: `ffmpeg -nostdin -v error -f lavfi -i 'movie=srt\\://127.0.0.1\\:{p}:f=mpegts' -frames:v 5 -c:v rawvideo -f nut {dir}/out.nut`, peers: []string{"long srt://:{p}?mode=listener"}, files: []string{"out.nut"}, other: true, said: "cannot be replaced"},
 	{name: "whitelist", flags: once, args: "ffmpeg -nostdin -v error -protocol_whitelist file,udp,srt " + fastIn + "-i srt://127.0.0.1:{p} -map 0 -c copy -f mpegts {dir}/out.ts", peers: []string{"send srt://:{p}?mode=listener"}, files: []string{"out.ts"}},

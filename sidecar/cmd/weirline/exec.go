@@ -91,7 +91,7 @@ func execute(cmd *cobra.Command, argv []string, o execOptions) error {
 	if o.print {
 		return printPlan(cmd, argv, opts)
 	}
-	s, err := execwrap.Listen()
+	s, err := execwrap.New()
 	if err != nil {
 		return coded(err)
 	}
@@ -133,6 +133,7 @@ func (o execOptions) run(s *execwrap.Sidecar, argv []string, opts execwrap.Optio
 		plan.LookInside(beginning)
 		o.remark(plan.Notes)
 		opts.Reconnect = o.reconnect && (o.insists || !plan.Once)
+		opts.Inputs = plan.Inputs
 		err = s.Serve(plan.Addresses, opts)
 	}
 	if err != nil {

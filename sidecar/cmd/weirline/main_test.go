@@ -82,6 +82,18 @@ func TestHelpTopicAndVersion(t *testing.T) {
 	}
 }
 
+// The examples of the help stand in the manual pages line by line.
+func TestManualKeepsLines(t *testing.T) {
+	dir := t.TempDir()
+	if code := run([]string{"man", dir}); code != exitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "weirline-exec.1"))
+	if err != nil || !strings.Contains(string(page), ".EX\n  weirline exec -- ffmpeg -re") || !strings.Contains(string(page), `"WEIRLINE-EXEC" "1"`) {
+		t.Errorf("%v: %.700s", err, page)
+	}
+}
+
 func TestErrorsDoNotQuoteSecrets(t *testing.T) {
 	const url = "srt://h:1?passphrase=verysecret1&x=1"
 	for _, args := range [][]string{
