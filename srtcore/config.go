@@ -170,8 +170,10 @@ type Config struct {
 
 	// TraceRecords bounds the connection's flight recorder, see Conn.Trace: how many
 	// records of what happened lately are kept, 32 bytes each, and no longer than 30
-	// seconds as far as memory is needed for newer ones. An undisturbed stream makes
-	// 80 to 300 records a second. 0: none.
+	// seconds as far as memory is needed for newer ones. An undisturbed stream fills
+	// no more than half of it in that time, whatever its rate: the fewer records, the
+	// fewer acknowledgements are among them. 4096, the daemon's, hold at most 128 KiB
+	// of memory, and 40 to 64 KiB as long as nothing goes wrong. 0: none.
 	// No libsrt option, number, 0..65536, default 0.
 	TraceRecords int
 

@@ -134,7 +134,7 @@ func (y *tally) take(m []byte) {
 	}
 	i := be.Uint32(m[offIndex:])
 	if y.seen == 0 {
-		y.first, y.arrived = i, map[int]int{}
+		y.first, y.arrived, y.sizes = i, map[int]int{}, y.sizes[:0]
 		for k := range min(int(be.Uint16(m[offSizes:])), (tsSize-offSizes-2)/2) {
 			y.sizes = append(y.sizes, int(be.Uint16(m[offSizes+2+2*k:])))
 		}

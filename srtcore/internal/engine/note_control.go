@@ -39,7 +39,10 @@ func (c *Conn) noteAnswer(now mono.Time, h wire.ControlHeader) {
 		last.Flags = recAnswered
 		return
 	}
-	c.noteControl(now, RecACKACK, RecSent, h.Info, h.Timestamp)
+	rec := r.next(now)
+	rec.Kind, rec.Flags, rec.Size, rec.At = RecACKACK, RecSent, 0, now
+	rec.Seq, rec.Count, rec.Aux, rec.Info = 0, 0, 0, h.Info
+	rec.Stamp = uint32(h.Timestamp)
 }
 
 // noteHeard notes a control packet from the peer, if it is one of those that say

@@ -67,6 +67,85 @@ func TestRunsCoverEveryPacket(t *testing.T) {
 	}
 }
 
+// recordsOf are those of one end.
+func (p *wirePair) recordsOf(i int) []Record { return p.conns[i].Recorded(p.now, nil).Records() }
+
+func countKind(records []Record, k RecordKind, sent bool) (n int) {
+	for _, r := range records {
+		if r.Kind == k && (r.Flags&RecSent != 0) == sent {
+			n++
+		}
+	}
+	return n
+}
+
+// As long as nothing else happens, so many acknowledgements are noted that 30 s
+// of them fill half of the recorder; each has its answer.
+func TestUndisturbedACKsAreThinned(t *testing.T) {
+	const size, seconds = 16 * recordChunk, 10
+	p := newWirePair(t, recording(size))
+	for range seconds * 1000 {
+		p.send(1)
+		p.turn()
+	}
+	for i := range p.conns {
+		records := p.recordsOf(i)
+		acks, answers := countKind(records, RecACK, i == 1), countKind(records, RecACKACK, i == 0)
+		if most := size / 2 / 30 * seconds; len(records) > most+most/10 || len(records) < most/2 {
+			t.Errorf("end %d: %d records in %d s, want about %d", i, len(records), seconds, most)
+		}
+		if acks < seconds*12 || acks > seconds*25 || answers < acks-2 || answers > acks+2 {
+			t.Errorf("end %d: %d acknowledgements, %d answers", i, acks, answers)
+		}
+	}
+}
+
+// What is unusual is followed by the acknowledgements in full.
+func TestACKsAreNotedAfterTrouble(t *testing.T) {
+	p := newWirePair(t, recording(2*recordChunk)) // one in 350 ms
+	for range 100 {
+		p.send(1)
+		p.turn()
+	}
+	before := countKind(p.recordsOf(1), RecACK, true)
+	for range 10 {
+		p.conns[1].noteRange(p.now, RecRcvDrop, 1, 1)
+		for range 10 {
+			p.send(1)
+			p.turn()
+		}
+	}
+	if n := countKind(p.recordsOf(1), RecACK, true) - before; n < 7 {
+		t.Errorf("%d acknowledgements were noted after ten troubles", n)
+	}
+}
+
+// The end of a stream is known even if its acknowledgement was not noted and the
+// buffers have let go of it.
+func TestEndOfAStreamIsKnown(t *testing.T) {
+	p := newWirePair(t, recording(2*recordChunk))
+	p.send(1)
+	var sent mono.Time
+	for i := range 500 {
+		if i > 0 && i < 50 {
+			p.send(1)
+			sent = p.now
+		}
+		p.turn()
+	}
+	for i, kind := range []RecordKind{RecSndRun, RecRcvRun} {
+		var last Record
+		for _, r := range p.recordsOf(i) {
+			if r.Kind == kind {
+				last = r
+			}
+		}
+		if last.Size != 1316 || last.Stamp == 0 || last.At < sent || last.At > sent.Add(2*time.Millisecond) {
+			t.Errorf("end %d: the last run is %+v, sent at %v", i, last, sent)
+		}
+	}
+}
+
 // A connection on which little happens keeps what it has, however old; one on
 // which much happens keeps no more than it may.
 func TestRecorderForgetsByTimeAndByNumber(t *testing.T) {
