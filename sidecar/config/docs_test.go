@@ -137,7 +137,7 @@ What sources and outputs may be, and what their options mean, stands in [urls.md
 * Outputs that the API adds stay until the API removes them or the daemon ends, also when their route begins anew or is reloaded with changes. They are not
   written to the file, nor taken over by an upgrade; nor are routes of the API. An output of the file that the API removes is back when the
   entry of its route changes. A route of the API gives way to one of the file with its name, which goes on with the outputs added to it.
-* A recording (a file output) goes on behind what it has when its route begins anew. It is emptied at the start of the daemon, or when it is added again, unless
+* A recording (a file output) goes on behind what it has when its route begins anew, unless all had been played. It is emptied at the start of the daemon, or when it is added again, unless
   it has ` + "`append=1`" + `.
 * ` + "`weirline serve --upgrade`" + ` hands over the sockets of listeners and of routes: srt, tcp and unix. Who calls meanwhile waits. Connections of routes end and are
   made again by their callers; requests over HTTP go on to their end.

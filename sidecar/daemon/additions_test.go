@@ -59,6 +59,17 @@ func text(stream byte, first, last int) (all []byte) {
 	return all
 }
 
+// appear makes a file that is whole as soon as it is there.
+func appear(t *testing.T, path string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(path+".part", content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".part", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // What the API has added stays when the route's entry changes, whatever changed in
 // it: a recording goes on behind what it has, and a player finds its stream again.
 func TestAddedOutputsOutliveAReload(t *testing.T) {
@@ -125,9 +136,7 @@ func TestAddedOutputsWaitForTheirRoute(t *testing.T) {
 		t.Errorf("outputs: %+v", o)
 	}
 	r.eventually("the failure to be told", func() bool { return failures() > 0 })
-	if err := os.WriteFile(in, text('f', 0, 30), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	appear(t, in, text('f', 0, 30))
 	r.wantFile(out, text('f', 0, 30))
 	r.eventually("the route to end", func() bool { return r.route("f").Source.State == route.Done })
 	if n := failures(); n != 1 {
@@ -177,16 +186,12 @@ func TestAddedOutputWhoseAddressIsTaken(t *testing.T) {
 	if _, err := r.AddOutput("f", config.Output{URL: fmt.Sprintf("tcp://%s?listen=1", taken.Addr())}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(in, text('f', 0, 30), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	appear(t, in, text('f', 0, 30))
 	r.eventually("the output to fail", func() bool {
 		o := r.route("f").Outputs
 		return len(o) == 1 && o[0].State == route.BackOff && strings.Contains(o[0].Error, "in use")
 	})
-	if s := r.route("f").Source; s.State != route.Up || r.Ready() != nil {
-		t.Errorf("the route does not run without it: %+v, %v", s, r.Ready())
-	}
+	r.eventually("the route to run without it", func() bool { return r.route("f").Source.State == route.Up && r.Ready() == nil })
 	taken.Close()
 	r.eventually("the output", func() bool { return r.outputs("f") == "a1 waiting" })
 	c, err := net.Dial("tcp", taken.Addr().String())

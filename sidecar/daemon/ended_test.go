@@ -54,6 +54,7 @@ func TestFileIsPlayedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.eventually("the second end", func() bool { return len(r.kinds("ended")) == 2 })
+	r.wantFile(out, text('f', 0, 30)) // anew, not behind what was there
 }
 
 func TestFileThatLoopsIsPlayedAgainAndAgain(t *testing.T) {

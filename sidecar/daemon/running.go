@@ -46,6 +46,9 @@ func (d *Daemon) launch(cfg config.Route, byAPI bool, before *running) *running 
 	}
 	if before != nil {
 		r.outputs = before.outputs.carry(before.cfg, cfg)
+		if rt := before.current(); rt != nil && rt.Played() {
+			r.outputs.files = map[string]file{} // they hold all there was, and are made anew
+		}
 	} else {
 		r.outputs = newAdditions()
 	}
