@@ -19,7 +19,6 @@ import (
 	"github.com/weirline/weirline/srtcore"
 
 	"github.com/weirline/weirline/sidecar/route"
-	"github.com/weirline/weirline/tests/lab/impair"
 )
 
 // C25: one publisher of 4 Mbit/s with a keyframe of 1600 packets at once every
@@ -53,7 +52,7 @@ func TestC25SlowReaders(t *testing.T) {
 				p := b.from(b.address(), fmt.Sprint("healthy", i), c25Latency, 0)
 				reading.Go(func() { healthy[i].watch(p, b.sent) })
 			}
-			link := b.link(impair.Path{}, impair.Path{Rate: &impair.Rate{Bits: 300_000, Queue: 32 << 10}})
+			link := b.thinLink(300_000)
 			narrow := b.from(link.Addr(), "narrow", c25Slow, 0)
 			var leaving sync.WaitGroup
 			leaving.Go(func() { new(audience).watch(narrow, nil) })

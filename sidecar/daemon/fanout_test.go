@@ -22,7 +22,7 @@ import (
 const (
 	fanoutPlayers  = 200
 	fanoutSlow     = 2
-	fanoutRate     = 40 // messages a second
+	fanoutRate     = 20 // messages a second
 	fanoutComing   = 20 // players a second
 	fanoutMessages = 7 * fanoutRate
 	fanoutVisit    = fanoutRate // messages that a visitor stays for
@@ -39,8 +39,8 @@ func TestFanout(t *testing.T) {
 	}
 	var slow []string
 	for i := range fanoutSlow {
-		link := f.link(impair.Path{}, impair.Path{Rate: &impair.Rate{Bits: 100_000, Queue: 16 << 10}})
-		f.player(link.Addr(), fmt.Sprint("slow", i))
+		link := f.thinLink(50_000)
+		f.playerAt(link.Addr(), fmt.Sprint("slow", i), time.Second)
 		slow = append(slow, fmt.Sprint("slow", i))
 	}
 	f.up("a", fanoutPlayers)
@@ -77,16 +77,23 @@ type fanout struct {
 // does not make it lose anything.
 func (r *rig) player(address, name string) *srtcore.Conn {
 	r.t.Helper()
-	c, err := r.tryPlayer(address, name)
+	return r.playerAt(address, name, patientLatency)
+}
+
+const patientLatency = 2500 * time.Millisecond
+
+func (r *rig) playerAt(address, name string, latency time.Duration) *srtcore.Conn {
+	r.t.Helper()
+	c, err := r.tryPlayer(address, name, latency)
 	if err != nil {
 		r.t.Fatalf("%s: %v", name, err)
 	}
 	return c
 }
 
-func (r *rig) tryPlayer(address, name string) (*srtcore.Conn, error) {
+func (r *rig) tryPlayer(address, name string, latency time.Duration) (*srtcore.Conn, error) {
 	cfg := srtcore.DefaultConfig()
-	cfg.StreamID, cfg.RcvLatency = "#!::r=a,m=request,s="+name, time.Second
+	cfg.StreamID, cfg.RcvLatency, cfg.ConnTimeout = "#!::r=a,m=request,s="+name, latency, patience
 	c, err := srtcore.Dial(r.ctx, address, &cfg)
 	if err == nil {
 		r.t.Cleanup(func() { c.Abort() })
@@ -103,6 +110,14 @@ func (r *rig) link(up, down impair.Path) *impair.Relay {
 	}
 	r.t.Cleanup(l.Close)
 	return l
+}
+
+// thinLink carries so many bits a second to the player. What the player has given
+// up comes back as acknowledged, after a while as on any line: before that the
+// daemon has dropped it as too late, and counted it.
+func (r *rig) thinLink(bits int64) *impair.Relay {
+	r.t.Helper()
+	return r.link(impair.Path{Delay: 100 * time.Millisecond}, impair.Path{Rate: &impair.Rate{Bits: bits, Queue: 16 << 10}})
 }
 
 // send publishes at the rate, has visitors come, goes on for as long as there are
@@ -158,7 +173,7 @@ func (f *fanout) readToEnd(c *srtcore.Conn) int {
 // visit comes, watches and leaves. What it sees begins somewhere and has no gap,
 // and its counters are its own.
 func (f *fanout) visit(name string) {
-	c, err := f.tryPlayer(f.address(), name)
+	c, err := f.tryPlayer(f.address(), name, patientLatency)
 	if err != nil {
 		f.t.Errorf("%s was turned away: %v", name, err)
 		return

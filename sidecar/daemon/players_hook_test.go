@@ -110,10 +110,10 @@ func TestPlayersOverTheLimitAndKicked(t *testing.T) {
 	publisher := r.publish("a")
 	var players []*srtcore.Conn
 	for i := range 3 {
-		players = append(players, r.player(r.address(), fmt.Sprint("p", i)))
+		players = append(players, r.playerAt(r.address(), fmt.Sprint("p", i), time.Second))
 	}
 	r.up("a", 3)
-	if _, err := r.tryPlayer(r.address(), "over"); !errors.Is(err, &srtcore.RejectError{Reason: srtcore.RejOverload}) {
+	if _, err := r.tryPlayer(r.address(), "over", time.Second); !errors.Is(err, &srtcore.RejectError{Reason: srtcore.RejOverload}) {
 		t.Errorf("one player too many: %v", err)
 	}
 	const n = 50
@@ -123,7 +123,7 @@ func TestPlayersOverTheLimitAndKicked(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.up("a", 2)
-	again := r.player(r.address(), "again")
+	again := r.playerAt(r.address(), "again", time.Second)
 	r.up("a", 3)
 	r.feed(publisher, 'a', n, 2*n)
 	r.wantStream(players[0], 'a', 0, 2*n)
