@@ -184,6 +184,9 @@ The hook gets a POST with ` + "`{\"listener\", \"peer\", \"streamId\", \"stream\
 16 of them for one address. The body of its answer is not read. Callers who wait for it hold up nobody else. Where there is a passphrase it is asked only about
 those who have it; where there is none, about everybody whom the rules before it let through. An IPv6 address counts with all of its /64 here. With
 enforcedencryption=0 in the address a passphrase proves nothing.
+
+Players over the route's slow-after are disconnected by what the daemon itself had to drop for them, after a second at the earliest. With a latency well below
+that, a player's own receiver skips what its link does not carry first, which acknowledges it: it shows in the player's loss and retransmissions only.
 `
 
 // Every field that the file can set has a key, and the other way round.
