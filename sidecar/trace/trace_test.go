@@ -84,7 +84,18 @@ func FuzzExplain(f *testing.F) {
 		for _, f := range Formats {
 			_ = f.Write(&bytes.Buffer{}, tr)
 		}
+		peer := tr
+		peer.SocketID, peer.PeerSocketID = tr.PeerSocketID, tr.SocketID
+		if _, err := ExplainBoth(tr, peer); err != nil {
+			t.Fatal(err)
+		}
 	})
+}
+
+func TestTracesOfTwoConnectionsAreRefused(t *testing.T) {
+	if _, err := ExplainBoth(sample(), sample()); err == nil || !strings.Contains(err.Error(), "not the traces of both ends") {
+		t.Error(err)
+	}
 }
 
 func TestTextNamesCausesAndAdvice(t *testing.T) {
