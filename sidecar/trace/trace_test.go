@@ -103,6 +103,9 @@ func TestTextNamesCausesAndAdvice(t *testing.T) {
 	if err := Explain(sample()).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
+	if lost, mended := strings.Index(b.String(), "Lost for good"), strings.Index(b.String(), "Repaired, or"); lost < 0 || mended < lost {
+		t.Errorf("what is lost is not told first:\n%s", b.String())
+	}
 	for _, want := range []string{
 		"192.0.2.1:9000 accepted from 198.51.100.7:40000", `stream id "live/a"`,
 		"latency-too-small", "1018", "up to 12.0 ms too late", "the latest 56.0 ms before its time",

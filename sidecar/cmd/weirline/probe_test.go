@@ -28,4 +28,7 @@ func TestProbeAndTraceRefuseBadUse(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)
 		}
 	}
+	if code := run([]string{"trace", "explain", "no/such/file"}); code != exitRuntime {
+		t.Errorf("a file that is not there: exit code %d, want %d", code, exitRuntime)
+	}
 }

@@ -69,7 +69,7 @@ func explainFiles(names []string) (trace.Report, error) {
 	for _, name := range names {
 		f, err := os.Open(name)
 		if err != nil {
-			return trace.Report{}, coded(err)
+			return trace.Report{}, exitError{exitRuntime, err}
 		}
 		t, err := trace.Read(f)
 		f.Close()
@@ -96,7 +96,7 @@ func toFile(cmd *cobra.Command, path string, write func(io.Writer) error) error 
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return err
+		return exitError{exitRuntime, err}
 	}
 	err = write(f)
 	if cerr := f.Close(); err == nil {
