@@ -23,8 +23,9 @@ type trouble struct {
 	run     func(p *sim.Pair) // after the first second
 	rcv     []trace.Cause     // to be named at the receiving end, the first one most
 	snd     []trace.Cause
-	lost    bool // at the receiving end
-	unseen  bool // by the sending end
+	both    trace.Cause // what the first cause turns into with the traces of both ends
+	lost    bool        // at the receiving end
+	unseen  bool        // by the sending end
 }
 
 func dataOnly(f func(*sim.Packet) bool) func(*sim.Packet) bool {
@@ -81,7 +82,7 @@ var troubles = []trouble{
 			p.Up.Config.Loss = .02
 			p.Down.Config.Drop = func(pkt *sim.Packet) bool { return isControl(pkt, wire.CtrlNAK) }
 		},
-		rcv: []trace.Cause{trace.NoAnswer}, lost: true, unseen: true,
+		rcv: []trace.Cause{trace.NoAnswer}, both: trace.RequestLost, lost: true, unseen: true,
 	},
 	{
 		name: "retransmissions are lost", delay: 10 * ms, latency: 200 * ms,
@@ -89,7 +90,7 @@ var troubles = []trouble{
 			p.Up.Config.Loss = .02
 			p.Up.Config.Drop = dataOnly(func(pkt *sim.Packet) bool { return wire.IsRexmit(pkt.Data) })
 		},
-		rcv: []trace.Cause{trace.NoAnswer}, snd: []trace.Cause{trace.Resent}, lost: true,
+		rcv: []trace.Cause{trace.NoAnswer}, both: trace.RepairLost, snd: []trace.Cause{trace.Resent}, lost: true,
 	},
 	{
 		name: "only the second retransmission comes through", delay: 20 * ms, latency: 80 * ms,
@@ -168,6 +169,16 @@ func (c *trouble) check(t *testing.T, seed uint64) {
 	if st := p.B.Stats(); int(st.RcvDrop.Packets) != rcv.Received.Lost || int(st.RcvLoss.Packets) != rcv.Received.Missing {
 		t.Errorf("seed %d: explained %d lost and %d missing, counted %d and %d", seed,
 			rcv.Received.Lost, rcv.Received.Missing, st.RcvDrop.Packets, st.RcvLoss.Packets)
+	}
+	if c.both != "" {
+		both, err := trace.ExplainBoth(srtcore.TraceOf(p.B.Conn, p.Now), srtcore.TraceOf(p.A.Conn, p.Now))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.wantCauses(t, seed, "both ends", &both.Received, []trace.Cause{c.both})
+		if both.Received.ByCause[trace.NoAnswer] != 0 {
+			t.Errorf("seed %d: both ends do not tell the cause: %v", seed, both.Received.ByCause)
+		}
 	}
 	// What the sender concludes from when things were acknowledged.
 	if d := snd.Sent.Lost - missing; !c.unseen && (d < -missing/20-1 || d > missing/20+1) {

@@ -27,6 +27,7 @@ type gap struct {
 	gaveUp   time.Duration
 	noRoom   int
 	noBudget bool
+	peer     string // what the other end's trace says
 }
 
 func newGap(r srtcore.TraceRecord) *gap {

@@ -15,6 +15,7 @@ type received struct {
 	full  []srtcore.TraceRecord
 	sum   Counts
 	rtt   time.Duration // latest sample
+	peer  *sent         // what the sender has noted; nil: unknown
 }
 
 func newReceived(t *srtcore.Trace) *received {
@@ -125,6 +126,9 @@ func (v *received) finish(out *Report) Counts {
 	for _, g := range v.gaps {
 		g.Lost = g.droppedN + g.givenUp
 		g.Cause = v.cause(g)
+		if v.peer != nil {
+			v.peer.settle(g)
+		}
 		v.count(g)
 	}
 	v.extra = slices.DeleteFunc(v.extra, v.explained)

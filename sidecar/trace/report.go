@@ -156,13 +156,17 @@ func connectionName(t *srtcore.Trace) string {
 }
 
 // Explain says of each gap in t what happened and why.
-func Explain(t srtcore.Trace) Report {
+func Explain(t srtcore.Trace) Report { return explain(t, nil) }
+
+// explain is Explain; peer is what the sender has noted, if that is known.
+func explain(t srtcore.Trace, peer *sent) Report {
 	r := Report{
 		Connection: connectionName(&t), From: t.Began, Until: t.Taken, Ended: t.Ended, GivenUp: t.Lost,
 		RcvLatencyMs: inMs(t.RcvLatency), SndLatencyMs: inMs(t.PeerLatency),
 		RTT: spreadOf(roundTrips(t.Records)),
 	}
 	rcv, snd := newReceived(&t), newSent(&t)
+	rcv.peer = peer
 	for _, rec := range t.Records {
 		rcv.take(rec)
 		snd.take(rec)

@@ -11,7 +11,7 @@ import (
 )
 
 // shownRepaired is how many gaps without loss the text tells one by one.
-const shownRepaired = 50
+const shownRepaired = 20
 
 const clock = "15:04:05.000"
 
@@ -74,21 +74,35 @@ func (r *Report) writeGaps(w io.Writer) {
 		fmt.Fprintln(w, "\nNo gaps.")
 		return
 	}
-	fmt.Fprintln(w, "\nGaps")
-	harmless, left := 0, r.Omitted
+	title := "\nLost for good, or late\n"
 	for _, g := range r.Gaps {
-		if g.Lost == 0 && g.Cause != LateDelivery {
-			if harmless++; harmless > shownRepaired {
-				left++
-				continue
-			}
+		if g.harmful() {
+			fmt.Fprint(w, title)
+			title = ""
+			g.write(w)
 		}
+	}
+	title = "\nRepaired, or harmless\n"
+	shown, left := 0, r.Omitted
+	for _, g := range r.Gaps {
+		if g.harmful() {
+			continue
+		}
+		if shown++; shown > shownRepaired {
+			left++
+			continue
+		}
+		fmt.Fprint(w, title)
+		title = ""
 		g.write(w)
 	}
 	if left > 0 {
 		fmt.Fprintf(w, "  and %s more\n", many(left, "gap"))
 	}
 }
+
+// harmful gaps are told all, and first.
+func (g *Gap) harmful() bool { return g.Lost > 0 || g.Cause == LateDelivery || g.Cause == Outage }
 
 func (g *Gap) write(w io.Writer) {
 	what := fmt.Sprint(g.First)
@@ -103,7 +117,7 @@ func (g *Gap) write(w io.Writer) {
 	if g.Sent {
 		direction = "sent"
 	}
-	fmt.Fprintf(w, "%s %s  %-8s %-17s %s\n", mark, g.Found.UTC().Format(clock), direction, g.Cause, what)
+	fmt.Fprintf(w, "%s %s  %-8s %-19s %s\n", mark, g.Found.UTC().Format(clock), direction, g.Cause, what)
 	for line := range wrap(g.Text, 92) {
 		fmt.Fprintf(w, "      %s\n", line)
 	}

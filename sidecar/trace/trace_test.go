@@ -84,13 +84,27 @@ func FuzzExplain(f *testing.F) {
 		for _, f := range Formats {
 			_ = f.Write(&bytes.Buffer{}, tr)
 		}
+		peer := tr
+		peer.SocketID, peer.PeerSocketID = tr.PeerSocketID, tr.SocketID
+		if _, err := ExplainBoth(tr, peer); err != nil {
+			t.Fatal(err)
+		}
 	})
+}
+
+func TestTracesOfTwoConnectionsAreRefused(t *testing.T) {
+	if _, err := ExplainBoth(sample(), sample()); err == nil || !strings.Contains(err.Error(), "not the traces of both ends") {
+		t.Error(err)
+	}
 }
 
 func TestTextNamesCausesAndAdvice(t *testing.T) {
 	var b bytes.Buffer
 	if err := Explain(sample()).WriteText(&b); err != nil {
 		t.Fatal(err)
+	}
+	if lost, mended := strings.Index(b.String(), "Lost for good"), strings.Index(b.String(), "Repaired, or"); lost < 0 || mended < lost {
+		t.Errorf("what is lost is not told first:\n%s", b.String())
 	}
 	for _, want := range []string{
 		"192.0.2.1:9000 accepted from 198.51.100.7:40000", `stream id "live/a"`,

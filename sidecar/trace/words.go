@@ -35,6 +35,9 @@ func receivedText(g *gap, t *srtcore.Trace, rtt time.Duration) string {
 	if lost := receivedLoss(g, t, rtt); lost != "" {
 		s = append(s, lost)
 	}
+	if g.peer != "" {
+		s = append(s, g.peer)
+	}
 	return strings.Join(s, " ")
 }
 
@@ -78,9 +81,12 @@ func receivedLoss(g *gap, t *srtcore.Trace, rtt time.Duration) string {
 		}
 		return fmt.Sprintf("%s lost: the silence was longer than the latency of %s, and what could be sent again in the %s left was not enough.",
 			lost, ms(t.RcvLatency), ms(max(g.left, 0)))
-	case NoAnswer:
-		return fmt.Sprintf("%s lost: %s after the first request, a round trip being %s, nothing had come: the requests or the retransmissions "+
-			"were lost too, or the sender did not send them.", lost, ms(g.gaveUp-g.asked), ms(rtt))
+	case NoAnswer, RequestLost, RepairLost, NotSentAgain:
+		why := ""
+		if g.peer == "" {
+			why = ": the requests or the retransmissions were lost too, or the sender did not send them; the sender's trace tells which"
+		}
+		return fmt.Sprintf("%s lost: %s after the first request, a round trip being %s, nothing had come%s.", lost, ms(g.gaveUp-g.asked), ms(rtt), why)
 	case LatencyTooSmall:
 		return tooSmallText(g, t, rtt, lost)
 	case LateRepair:
@@ -151,6 +157,9 @@ func advise(t *srtcore.Trace, r *Report) (out []string) {
 	}{
 		{in[Outage] > 0, fmt.Sprintf("The link was silent for up to %.0f ms: a latency beyond that, and a round trip more, would bridge it.", r.Received.LongestMs)},
 		{in[NoAnswer] > 0, "Retransmissions are lost as well: look at the way back (requests) and at the sender's oheadbw; more latency leaves time to ask again."},
+		{in[RequestLost] > 0, "Requests are lost on the way back from here to the sender: mend that direction; more latency leaves time to ask again."},
+		{in[RepairLost] > 0, "Retransmissions are lost as well: more latency leaves time for more of them."},
+		{in[NotSentAgain] > 0, "The sender does not answer requests: raise its oheadbw."},
 		{in[LateRepair] > 0, "Retransmissions come late: if it is not because the first ones were lost, the sender's oheadbw holds them back."},
 		{in[NoRoom] > 0, "Read faster, or raise rcvbuf and fc: they must hold the latency's worth of packets."},
 		{in[Undecryptable] > 0, "Compare the passphrases of both ends; after a change of key the peer may have missed the new one."},

@@ -22,10 +22,13 @@ func TestProbeAndTraceRefuseBadUse(t *testing.T) {
 	for _, args := range [][]string{
 		{"probe"}, {"probe", "udp://127.0.0.1:1"}, {"probe", "--secs", "900", "srt://127.0.0.1:1"}, {"probe", "--rate", "fast", "srt://127.0.0.1:1"},
 		{"probe", "--listen", "--send", "srt://:1"}, {"probe", "--listen", "srt://127.0.0.1:1?mode=caller"}, {"trace", "c1", "--format", "xml"},
-		{"trace", "explain", "probe_test.go"},
+		{"trace", "explain", "probe_test.go"}, {"trace", "explain"}, {"trace", "explain", "a", "b", "c"},
 	} {
 		if code := run(args); code != exitUsage {
 			t.Errorf("%v: exit code %d, want %d", args, code, exitUsage)
 		}
+	}
+	if code := run([]string{"trace", "explain", "no/such/file"}); code != exitRuntime {
+		t.Errorf("a file that is not there: exit code %d, want %d", code, exitRuntime)
 	}
 }

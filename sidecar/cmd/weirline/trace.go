@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/weirline/weirline/sidecar/trace"
+	"github.com/weirline/weirline/srtcore"
 )
 
 // traceCommand shows why packets were lost.
@@ -25,6 +26,7 @@ weirline ctl connections) and writes what happened to each gap:
   weirline trace c42 --format pcapng -o c42.pcapng    for packet analysers; no payload is in it
   weirline trace c42 --format json -o c42.json        to be explained later
   weirline trace explain c42.json
+  weirline trace explain receiver.json sender.json    with the trace of the other end
 
 The recorder keeps about the last 30 seconds: packet headers, reports, and what
 was decided about them. tracerecords in an srt:// URL bounds it.`,
@@ -46,21 +48,44 @@ was decided about them. tracerecords in an srt:// URL bounds it.`,
 	c.PersistentFlags().StringVarP(&out, "output", "o", "", "file to write (default stdout)")
 	c.Flags().StringVar(&format, "format", "text", "text, json, pcapng")
 	c.AddCommand(&cobra.Command{
-		Use: "explain FILE", Short: "Explain a trace that was saved as JSON", Args: cobra.ExactArgs(1),
+		Use: "explain FILE [FILE-OF-THE-OTHER-END]", Short: "Explain a trace that was saved as JSON", Args: cobra.RangeArgs(1, 2),
+		Long: `Explains what weirline trace --format json has saved. With a second file, the trace
+that the other end has kept of the same connection, it also tells whether requests
+or retransmissions were lost, or the sender did not send them.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f, err := os.Open(args[0])
+			r, err := explainFiles(args)
 			if err != nil {
-				return coded(err)
+				return err
 			}
-			defer f.Close()
-			t, err := trace.Read(f)
-			if err != nil {
-				return exitError{exitUsage, fmt.Errorf("%s: %w", args[0], err)}
-			}
-			return coded(toFile(cmd, out, func(w io.Writer) error { return trace.Explain(t).WriteText(w) }))
+			return coded(toFile(cmd, out, r.WriteText))
 		},
 	})
 	return c
+}
+
+// explainFiles explains the first of one or two saved traces.
+func explainFiles(names []string) (trace.Report, error) {
+	var ts []srtcore.Trace
+	for _, name := range names {
+		f, err := os.Open(name)
+		if err != nil {
+			return trace.Report{}, exitError{exitRuntime, err}
+		}
+		t, err := trace.Read(f)
+		f.Close()
+		if err != nil {
+			return trace.Report{}, exitError{exitUsage, fmt.Errorf("%s: %w", name, err)}
+		}
+		ts = append(ts, t)
+	}
+	if len(ts) == 1 {
+		return trace.Explain(ts[0]), nil
+	}
+	r, err := trace.ExplainBoth(ts[0], ts[1])
+	if err != nil {
+		return r, exitError{exitUsage, fmt.Errorf("%s and %s: %w", names[0], names[1], err)}
+	}
+	return r, nil
 }
 
 // toFile writes to the file, or to stdout if there is none. A file that could
@@ -71,7 +96,7 @@ func toFile(cmd *cobra.Command, path string, write func(io.Writer) error) error 
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return err
+		return exitError{exitRuntime, err}
 	}
 	err = write(f)
 	if cerr := f.Close(); err == nil {

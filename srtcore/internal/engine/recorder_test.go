@@ -24,6 +24,10 @@ func TestRecordIsSmall(t *testing.T) {
 func TestRecorderAllocatesNothingInTheSteadyState(t *testing.T) {
 	p := newWirePair(t, recording(2*recordChunk))
 	for range 70_000 { // beyond the memory of the recorder
+		p.send(1)
+		p.turn()
+	}
+	for range 400 {
 		p.send(4)
 		p.turn()
 	}
