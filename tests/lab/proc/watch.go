@@ -100,6 +100,7 @@ const sampleEvery = 100 * time.Millisecond
 
 func watch(pid int) *Watch {
 	w := &Watch{pid: pid, end: make(chan struct{}), done: make(chan struct{})}
+	w.look() // a process that ends at once was seen, too
 	go w.run()
 	return w
 }
@@ -109,14 +110,18 @@ func (w *Watch) run() {
 	t := time.NewTicker(sampleEvery)
 	defer t.Stop()
 	for {
-		if s, err := Snapshot(w.pid); err == nil {
-			w.take(s)
-		}
 		select {
 		case <-w.end:
 			return
 		case <-t.C:
+			w.look()
 		}
+	}
+}
+
+func (w *Watch) look() {
+	if s, err := Snapshot(w.pid); err == nil {
+		w.take(s)
 	}
 }
 
