@@ -30,16 +30,16 @@ type coreOption struct{ key, text string }
 // starts, since a URI is usually set before anybody listens to messages.
 //
 // The error says what is wrong with the URI as a whole, which then changes
-// nothing.
+// nothing. While the element is open it is ErrOpen, whatever the URI.
 func (s *Settings) SetURI(uri string) (warnings []string, err error) {
 	u, err := parseURI(uri, s.side)
-	if err != nil {
-		return nil, err
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open {
 		return nil, ErrOpen
+	}
+	if err != nil {
+		return nil, err
 	}
 	u.reveal(&s.uri)
 	s.uri = u

@@ -1,6 +1,7 @@
 package props_test
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,24 @@ import (
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// TestURIWhileOpen: a URI that comes while the element is open changes nothing and
+// is refused for that alone, be it readable or not.
+func TestURIWhileOpen(t *testing.T) {
+	s := props.NewSettings(props.Source)
+	if _, err := s.SetURI("srt://h:9000"); err != nil {
+		t.Fatal(err)
+	}
+	s.SetOpen(true)
+	for _, uri := range []string{"srt://h:9001", "http://h:9001", ""} {
+		if _, err := s.SetURI(uri); !errors.Is(err, props.ErrOpen) {
+			t.Errorf("%q: %v, want ErrOpen", uri, err)
+		}
+	}
+	if got := s.URI(); got != "srt://h:9000" {
+		t.Errorf("the URI is now %q", got)
+	}
+}
 
 func TestAddressesOfURIs(t *testing.T) {
 	for uri, want := range map[string]struct {

@@ -72,6 +72,27 @@ func TestUnreadableURI(t *testing.T) {
 	}
 }
 
+// TestURIWhileOpen: an open element keeps its URI, says so, and starts again with
+// it, whatever it was given meanwhile.
+func TestURIWhileOpen(t *testing.T) {
+	needGStreamer(t)
+	h := startHost(t)
+	uri := "srt://:" + itoa(port.Free(t)) + "?mode=listener"
+	h.play("p", ours.fill("{src} name=srt uri="+uri+" ! fakesink async=false"))
+	for _, other := range []string{"srt://127.0.0.1:9000", "http://127.0.0.1", ""} {
+		if a := h.do("seturi", "p", args{"value": other}); a.OK || !strings.Contains(a.Text, "READY") {
+			t.Errorf("%q: accepted %v, %q", other, a.OK, a.Text)
+		}
+	}
+	h.state("p", "NULL")
+	if a := h.do("state", "p", args{"to": "PLAYING", "wait": 5000}); a.State != "playing" {
+		t.Errorf("started again it is %s (%s): %s", a.State, a.Ret, h.story())
+	}
+	if got := h.get("p", "uri"); got != uri {
+		t.Errorf("the uri is now %v", got)
+	}
+}
+
 // TestWrongPassphrase: an error with the reason by name and code, not a retry
 // for ever.
 func TestWrongPassphrase(t *testing.T) {

@@ -27,7 +27,7 @@ func TestInstall(t *testing.T) {
 	inspect := func(env ...string) {
 		t.Helper()
 		cmd := exec.Command("gst-inspect-1.0", "srtgosink")
-		cmd.Env = append(append(os.Environ(), "GST_REGISTRY="+filepath.Join(t.TempDir(), "registry.bin")), env...)
+		cmd.Env = append(append(os.Environ(), "GST_PLUGIN_PATH=", "GST_REGISTRY="+filepath.Join(t.TempDir(), "registry.bin")), env...)
 		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), dir) {
 			t.Errorf("gst-inspect-1.0 with %v: %v\n%s", env, err, out)
 		}

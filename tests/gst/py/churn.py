@@ -82,7 +82,8 @@ def recreate(n):
 
 
 work = dict(startstop=startstop, connecting=connecting, recreate=recreate)[kind]
-work(10)  # what is made once is there now
+recreate(1)  # what is made once, the last of it when data flows, is there now
+work(10)
 time.sleep(0.3)
 before = count()
 work(cycles)

@@ -161,6 +161,8 @@ def handle(c):
         return latency(p)
     if do == "eos":
         return dict(ok=p.pipe.send_event(Gst.Event.new_eos()))
+    if do == "rendered":
+        return dict(number=p.pipe.get_by_name(c["element"]).get_property("stats").get_value("rendered"))
     if do == "flush":
         e = p.pipe.get_by_name(c["element"]).get_static_pad("sink")
         return dict(ok=e.send_event(Gst.Event.new_flush_start()) and e.send_event(Gst.Event.new_flush_stop(True)))
