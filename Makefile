@@ -50,10 +50,10 @@ test: deps check cross plugin deb ## install what is needed and run all tests (v
 	$(GO) test -tags purego ./srtcore/internal/crypt
 	@echo "go test -race of everything but $(ALONE)"
 	@$(GO) test -race -timeout 10m $(TOGETHER)
-	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -race -count=1 -timeout 10m -p 1 ./tests/interop ./tests/soak ./tests/ffproto
+	$(GO) test -race -count=1 -timeout 10m -p 1 ./tests/interop ./tests/soak ./tests/ffproto
 	@$(MAKE) --no-print-directory test-page
-	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -timeout 5m ./tests/deb
-	WEIRLINE_REQUIRE_TOOLS=1 $(GO) test -short -count=1 -timeout 10m ./tests/ffmpeg
+	WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -timeout 5m ./tests/deb
+	$(GO) test -short -count=1 -timeout 10m ./tests/ffmpeg
 	$(GST_TEST) -short -timeout 5m ./tests/gst
 
 check: ## vet and staticcheck
@@ -76,9 +76,9 @@ soak: ## SOAK_MINUTES (10) of 20 Mbit/s through 1 % loss with key refresh; nothi
 	WEIRLINE_SOAK_MINUTES=$(SOAK_MINUTES) $(GO) test -count=1 -v -timeout $$(( $(SOAK_MINUTES) + 5 ))m ./tests/soak
 
 interop: deps ## the full matrix against srt-live-transmit, ffmpeg and GStreamer
-	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_INTEROP=full $(GO) test -count=1 -v -timeout 40m ./tests/interop
+	WEIRLINE_INTEROP=full $(GO) test -count=1 -v -timeout 40m ./tests/interop
 
-GST_TEST = WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_GST_PLUGINS=$(CURDIR)/out/gst $(GO) test -count=1
+GST_TEST = WEIRLINE_GST_PLUGINS=$(CURDIR)/out/gst $(GO) test -count=1
 
 test-gst: plugin ## srtgosrc and srtgosink beside the stock elements: drop-in, tables, churn, cost, timing (about 10 minutes)
 	$(GST_TEST) -v -timeout 30m ./tests/gst
@@ -133,7 +133,7 @@ deb: build ## a Debian package of the daemon in dist/
 	VERSION=$(VERSION) ARCH=$$($(GO) env GOARCH) $(GO) run github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM) package -f sidecar/packaging/nfpm.yaml -p deb -t dist/
 
 test-deb: deps deb ## install the package in a fresh root, start it, use it, stop it
-	WEIRLINE_REQUIRE_TOOLS=1 WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -v -timeout 10m ./tests/deb
+	WEIRLINE_DEB=$(CURDIR)/dist $(GO) test -count=1 -v -timeout 10m ./tests/deb
 
 deps: ## install the Debian packages that demo, tests and bench use (apt-get, as root or by sudo)
 	@bash tests/deps.sh

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weirline/weirline/srtcore"
@@ -124,7 +126,7 @@ func judge(status int) *Refusal {
 	if status >= 200 && status <= 299 {
 		return nil
 	}
-	text := "the hook answered " + http.StatusText(status)
+	text := "the hook answered " + strings.TrimSpace(strconv.Itoa(status)+" "+http.StatusText(status))
 	if status >= 400 && status <= 499 {
 		return refuse("hook", rejectOf(status), text)
 	}

@@ -226,7 +226,7 @@ func TestExamplesInTheTables(t *testing.T) {
 		}
 	}
 	c := Default()
-	c.Routes = []Route{DefaultRoute()}
+	c.Routes = []Route{defaultRoute()}
 	c.Routes[0].Name, c.Routes[0].Sources = "x", []Source{{URL: "udp://:5000"}}
 	h := defaultHook()
 	h.URL = "http://x"
@@ -252,7 +252,7 @@ func TestSchemesInTheTables(t *testing.T) {
 	}
 	for s, target := range targets {
 		c := Default()
-		r := DefaultRoute()
+		r := defaultRoute()
 		r.Name, r.Sources, r.Outputs = "x", []Source{{URL: s + target}}, []Output{{URL: "udp://127.0.0.1:1"}}
 		c.Routes = []Route{r}
 		asSource := c.Validate()

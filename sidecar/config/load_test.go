@@ -242,7 +242,7 @@ routes:
 		r.SlowAfter != 10*time.Second || r.MaxPlayers != 200 {
 		t.Errorf("%+v", r)
 	}
-	want := DefaultRoute()
+	want := defaultRoute()
 	want.Name, want.Sources = "plain", []Source{{URL: "tcp://127.0.0.1:7000"}}
 	if len(c.Routes) != 2 || !reflect.DeepEqual(c.Routes[1], want) {
 		t.Errorf("defaults: %+v", c.Routes[1])
@@ -298,7 +298,7 @@ func TestAliasBudget(t *testing.T) {
 
 func TestParseRoute(t *testing.T) {
 	r, err := ParseRoute([]byte(`{"name": "x", "source": "udp://:5000", "outputs": [{"url": "udp://127.0.0.1:5001"}], "max-age": "2s"}`))
-	if err != nil || r.Name != "x" || r.Sources[0].URL != "udp://:5000" || r.MaxAge != 2*time.Second || r.Queue != DefaultRoute().Queue {
+	if err != nil || r.Name != "x" || r.Sources[0].URL != "udp://:5000" || r.MaxAge != 2*time.Second || r.Queue != defaultRoute().Queue {
 		t.Errorf("%+v, %v", r, err)
 	}
 	if _, err := ParseRoute([]byte(`{"name": "x", "sources": [{}], "queue": -1}`)); err == nil || !strings.Contains(err.Error(), "route.queue: -1 is out of range") {

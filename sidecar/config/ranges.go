@@ -16,9 +16,7 @@ func Default() Config {
 	}
 }
 
-// DefaultRoute is a route for which the file names nothing but its ends.
-func DefaultRoute() Route { return defaultRoute() }
-
+// defaultRoute is a route for which the file names nothing but its ends.
 func defaultRoute() Route {
 	return Route{FailoverAfter: time.Second, HoldOff: 5 * time.Second, Queue: 5 << 20, MaxAge: time.Second}
 }

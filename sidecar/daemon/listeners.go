@@ -42,7 +42,9 @@ func (d *Daemon) sortListeners(cfg *config.Config) (keep map[string]*listener, d
 				drop = append(drop, l)
 				continue
 			}
+			d.mu.Lock() // routes that begin look for their listener by its name
 			l.cfg = cfg.Listeners[i]
+			d.mu.Unlock()
 		}
 		keep[l.cfg.Name] = l
 	}

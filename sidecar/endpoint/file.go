@@ -11,8 +11,9 @@ import (
 )
 
 // fileEnd is a file: read once from its beginning, or with loop=1 again and again,
-// as fast as the outputs take it; or created anew and written. An output that had to stop, because the disk is
-// full, goes on behind what it has written; so does append=1 from the start.
+// as fast as the outputs take it; or created anew and written. An output that had
+// to stop, because the disk is full, goes on behind what it has written; so does
+// append=1 from the start.
 type fileEnd struct {
 	cutter
 	path   string

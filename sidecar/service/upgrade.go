@@ -178,6 +178,3 @@ func (s *Sockets) Await(ctx context.Context) error {
 		return ctx.Err()
 	}
 }
-
-// Heir reports whether this process was made by an upgrade.
-func (s *Sockets) Heir() bool { return s.heir != nil }

@@ -112,9 +112,6 @@ func (h DataHeader) Put(b []byte) {
 // DataSeq returns the Packet Sequence Number of a data packet.
 func DataSeq(b []byte) seq.Number { return seq.Number(be.Uint32(b)) & seq.Max }
 
-// DataMsgNo returns the Message Number of a data packet.
-func DataMsgNo(b []byte) seq.MsgNo { return seq.MsgNo(be.Uint32(b[offInfo:]) & maskMsgNo) }
-
 // DataKK returns the key that a data packet was encrypted with.
 func DataKK(b []byte) KK { return KK(be.Uint32(b[offInfo:]) >> shiftKK & 3) }
 

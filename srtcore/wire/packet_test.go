@@ -45,7 +45,7 @@ func TestDataHeader(t *testing.T) {
 			if err != nil || got != tt.want {
 				t.Fatalf("ParseData = %+v, %v; want %+v", got, err, tt.want)
 			}
-			if wire.DataSeq(b) != got.Seq || wire.DataMsgNo(b) != got.MsgNo || wire.DataKK(b) != got.KK ||
+			if wire.DataSeq(b) != got.Seq || wire.DataKK(b) != got.KK ||
 				wire.Dest(b) != got.Dest || wire.Stamp(b) != got.Timestamp || wire.IsRexmit(b) != got.Rexmit {
 				t.Error("the views differ from ParseData")
 			}

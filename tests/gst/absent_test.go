@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // TestAbsentPeerSink is case C20 (a): a live source before a listening sink that
@@ -109,7 +110,7 @@ func TestReconnect(t *testing.T) {
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+itoa(port)))
 	for i := range 3 {
 		h.play("recv", ours.fill("{src} name=srt uri=srt://:"+itoa(port)+"?mode=listener ! fakesink async=false sync=false"))
-		eventually(t, fmt.Sprintf("no data in round %d: %s", i, h.story()), func() bool { return h.stats("recv").num("bytes-received-total") > 10*message })
+		proctest.Eventually(t, fmt.Sprintf("no data in round %d: %s", i, h.story()), func() bool { return h.stats("recv").num("bytes-received-total") > 10*message })
 		h.do("free", "recv", nil)
 	}
 	h.do("free", "send", nil)
@@ -130,5 +131,5 @@ func TestNegotiatedLatency(t *testing.T) {
 	before := h.count(busMessage("recv", "latency"))
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+itoa(port)+"?latency=400"))
 	h.waitN("no latency message", before+1, busMessage("recv", "latency"))
-	eventually(t, "the query does not answer 400 ms", func() bool { return h.do("latency", "recv", nil).Min == 400 })
+	proctest.Eventually(t, "the query does not answer 400 ms", func() bool { return h.do("latency", "recv", nil).Min == 400 })
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // TestCallers is case C21: twenty join at once, ten leave, five of them without
@@ -20,7 +21,7 @@ func TestCallers(t *testing.T) {
 	h.play("sink", ours.fill("fakesrc name=feed sync=true is-live=true format=time sizetype=fixed sizemax=1316 datarate=131600 ! "+
 		"{sink} name=srt wait-for-connection=false sync=false uri=srt://127.0.0.1:"+itoa(port)+"?mode=listener&peeridletimeo=2000"))
 	stop := watchStats(t, h)
-	call := func(n int) (out []*process, got []*collector) {
+	call := func(n int) (out []*proctest.Process, got []*collector) {
 		for range n {
 			c := newCollector()
 			out, got = append(out, launch(t, c, stock.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+" ! "+dump))), append(got, c)
@@ -29,12 +30,12 @@ func TestCallers(t *testing.T) {
 	}
 	procs, got := call(20)
 	h.waitN("not all twenty joined", 20, signal("sink", "caller-added"))
-	eventually(t, "not everybody gets data", func() bool { return all(got, func(c *collector) bool { return c.size() > 20*message }) })
+	proctest.Eventually(t, "not everybody gets data", func() bool { return all(got, func(c *collector) bool { return c.size() > 20*message }) })
 	for i, p := range procs[:10] {
 		if i < 5 {
-			p.stop() // says goodbye
+			p.Stop() // says goodbye
 		} else {
-			_ = p.cmd.Process.Signal(syscall.SIGKILL)
+			p.Signal(syscall.SIGKILL)
 		}
 	}
 	h.state("sink", "PAUSED") // and nothing is fed
@@ -47,7 +48,7 @@ func TestCallers(t *testing.T) {
 	for i, c := range rest {
 		sizes[i] = c.size()
 	}
-	eventually(t, "somebody gets no data", func() bool {
+	proctest.Eventually(t, "somebody gets no data", func() bool {
 		for i, c := range rest {
 			if c.size() < sizes[i]+20*message {
 				return false
@@ -118,9 +119,9 @@ func TestSlowCaller(t *testing.T) {
 			h.wait("the first caller did not join", signal("sink", "caller-added"))
 			s := launch(t, slow, stock.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+" ! "+dump))
 			h.waitN("the second caller did not join", 2, signal("sink", "caller-added"))
-			eventually(t, "no data", func() bool { return good.size() > 0 && slow.size() > 0 })
-			_ = s.cmd.Process.Signal(syscall.SIGSTOP)
-			defer func() { _ = s.cmd.Process.Signal(syscall.SIGCONT) }()
+			proctest.Eventually(t, "no data", func() bool { return good.size() > 0 && slow.size() > 0 })
+			s.Signal(syscall.SIGSTOP)
+			defer func() { s.Signal(syscall.SIGCONT) }()
 			before, began := good.size(), time.Now()
 			if how == "disconnect" {
 				h.wait("the slow caller was not removed", signal("sink", "caller-removed"))
@@ -189,7 +190,7 @@ func TestSecondCaller(t *testing.T) {
 			}
 			wantReason(t, h.wait("the second was not refused", busMessage("second", "error")))
 			before := h.stats("src").num("bytes-received-total")
-			eventually(t, "the first is not served any more", func() bool { return h.stats("src").num("bytes-received-total") > before+10*message })
+			proctest.Eventually(t, "the first is not served any more", func() bool { return h.stats("src").num("bytes-received-total") > before+10*message })
 		})
 	}
 }

@@ -22,13 +22,13 @@ func churn(t *testing.T, env []string, kind string, cycles int, limit time.Durat
 	needPython(t)
 	out := newCollector()
 	p := startEnv(t, env, out, python(), "py/churn.py", ours.src, ours.sink, itoa(port.Free(t)), kind, itoa(cycles))
-	if err := p.wait(limit); err != nil {
-		t.Fatalf("%s: %v; a hang?\n%s", kind, err, p.stderr.String())
+	if err := p.Wait(limit); err != nil {
+		t.Fatalf("%s: %v; a hang?\n%s", kind, err, p.Said.String())
 	}
 	if err := json.Unmarshal(out.bytes(), &c); err != nil {
 		t.Fatalf("%q: %v", out.bytes(), err)
 	}
-	return c, p.stderr.String()
+	return c, p.Said.String()
 }
 
 // TestChurn starts, stops and recreates in one process: no hang, and threads and

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // cost is a line of JSON of the load program.
@@ -39,14 +40,14 @@ func measure(t *testing.T, f family, n int, secs float64, lists bool) (send, rec
 	count := strconv.Itoa(n)
 	outSend, outRecv := newCollector(), newCollector()
 	r := start(t, outRecv, bin, "recv", f.src, "127.0.0.1", port, count, fmt.Sprint(secs))
-	eventually(t, "the receiver is not ready", func() bool { return r.done() || strings.Contains(r.stderr.String(), "ready") })
+	proctest.Eventually(t, "the receiver is not ready", func() bool { return !r.Running() || strings.Contains(r.Said.String(), "ready") })
 	list := map[bool]string{false: "0", true: "1"}[lists]
 	s := start(t, outSend, bin, "send", f.sink, "127.0.0.1", port, count, "10", fmt.Sprint(secs), list)
-	limit := time.Duration(secs*float64(time.Second)) + patience
-	if err := s.wait(limit); err != nil {
+	limit := time.Duration(secs*float64(time.Second)) + proctest.Patience
+	if err := s.Wait(limit); err != nil {
 		t.Fatalf("sender: %v", err)
 	}
-	if err := r.wait(limit); err != nil {
+	if err := r.Wait(limit); err != nil {
 		t.Fatalf("receiver: %v", err)
 	}
 	return readCost(t, outSend, "sender"), readCost(t, outRecv, "receiver")
@@ -97,7 +98,7 @@ func sendPlain(t *testing.T, n int) cost {
 	t.Helper()
 	out := newCollector()
 	p := start(t, out, needLoad(t), "send", "fakesink", "127.0.0.1", "1", strconv.Itoa(n), "10", "3", "0")
-	if err := p.wait(patience); err != nil {
+	if err := p.Wait(proctest.Patience); err != nil {
 		t.Fatal(err)
 	}
 	return readCost(t, out, "plain sender")
@@ -123,7 +124,7 @@ func TestThreads(t *testing.T) {
 	count := func(src, sink string, n int) cost {
 		out := newCollector()
 		p := start(t, out, bin, "idle", src, sink, strconv.Itoa(n), strconv.Itoa(port.Range(t, 2*n)))
-		if err := p.wait(patience); err != nil {
+		if err := p.Wait(proctest.Patience); err != nil {
 			t.Fatal(err)
 		}
 		return readCost(t, out, "idle")

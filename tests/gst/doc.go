@@ -9,5 +9,6 @@
 // takes long is left out, and the rest takes a minute.
 //
 // Lives here: black-box tests of the GStreamer plugin and their two drivers.
-// May import: tests/lab/impair, tests/port. Never: srtcore, gstplugin, anything internal.
+// May import: tests/lab/impair, tests/port,
+// tests/proctest. Never: srtcore, gstplugin, anything internal.
 package gst

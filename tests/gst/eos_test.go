@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // TestEndOfStream: 1,000 packets at 4,000 a second, then end of stream and NULL
@@ -43,18 +44,18 @@ func endOfStream(t *testing.T, p pairing, listener end, more string, over time.D
 		"{call}", "srt://127.0.0.1:" + strconv.Itoa(port) + "?" + more, "{rate}", strconv.Itoa(rate * message)}
 	const pace = "filesrc location={in} blocksize=1316 ! identity datarate={rate} sync=true ! {sink} uri="
 	got := newCollector()
-	var send *process
+	var send *proctest.Process
 	if listener == receiver {
 		launch(t, got, p.recv.fill("{src} uri={listen} ! "+dump, words...))
-		waitBound(t, port)
+		proctest.WaitBound(t, "udp", port)
 		send = launch(t, nil, p.send.fill(pace+"{call}", words...))
 	} else {
 		send = launch(t, nil, p.send.fill(pace+"{listen}", words...))
-		waitBound(t, port)
+		proctest.WaitBound(t, "udp", port)
 		launch(t, got, p.recv.fill("{src} uri={call} ! "+dump, words...))
 	}
 	began := time.Now()
-	if err := send.wait(patience); err != nil {
+	if err := send.Wait(proctest.Patience); err != nil {
 		t.Errorf("the sender ended with %v", err)
 		return false
 	}
@@ -96,11 +97,11 @@ func TestSourceGivesOutTheTail(t *testing.T) {
 		got := newCollector()
 		recv := launch(t, got, ours.fill("{src} uri=srt://:"+port+"?mode=listener&latency="+latency+" ! "+dump))
 		n, _ := strconv.Atoi(port)
-		waitBound(t, n)
+		proctest.WaitBound(t, "udp", n)
 		// The stock sink shuts down at once; nearly everything is then still
 		// waiting at the receiver for its time.
 		launch(t, nil, stock.fill("filesrc location="+in+" blocksize=1316 ! identity datarate=395000 sync=true ! {sink} uri=srt://127.0.0.1:"+port+"?latency="+latency))
-		if err := recv.wait(patience); err != nil {
+		if err := recv.Wait(proctest.Patience); err != nil {
 			t.Errorf("the receiver ended with %v, want the end of the stream", err)
 		}
 		// What the sender had not put on the wire when it left is its loss.
@@ -118,7 +119,7 @@ func TestDrainCanBeLeft(t *testing.T) {
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+port+"?mode=listener&latency=4000 ! fakesink async=false sync=false"))
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port+"?latency=4000"))
 	h.wait("not connected", signal("recv", "caller-added"))
-	eventually(t, "nothing was sent", func() bool { return h.stats("send").num("bytes-sent-total") > 20*message })
+	proctest.Eventually(t, "nothing was sent", func() bool { return h.stats("send").num("bytes-sent-total") > 20*message })
 	h.do("eos", "send", nil)
 	if a := h.state("send", "NULL"); a.MS > 500 {
 		t.Errorf("NULL took %.0f ms during the drain", a.MS)
@@ -133,7 +134,7 @@ func TestDrainCanBeSwitchedOff(t *testing.T) {
 	port := strconv.Itoa(port.Free(t))
 	h.play("recv", ours.fill("{src} name=srt uri=srt://:"+port+"?mode=listener&latency=3000 ! fakesink async=false sync=false"))
 	h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port+"?latency=3000 drain-on-eos=false"))
-	eventually(t, "nothing was sent", func() bool { return h.stats("send").num("bytes-sent-total") > 20*message })
+	proctest.Eventually(t, "nothing was sent", func() bool { return h.stats("send").num("bytes-sent-total") > 20*message })
 	began := h.do("eos", "send", nil).At
 	if took := h.wait("no end of stream", busMessage("send", "eos")).At - began; took > 500 {
 		t.Errorf("without draining the end took %.0f ms", took)

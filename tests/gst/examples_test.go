@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // readmeLines are the gst-launch-1.0 lines of the README with our elements.
@@ -35,7 +36,7 @@ func readmeLines(t *testing.T) (out []string) {
 // the port by a free one, the files by others.
 func TestReadmeLines(t *testing.T) {
 	needGStreamer(t)
-	need(t, "gstreamer1.0-plugins-ugly", "gst-inspect-1.0", "--exists", "x264enc")
+	proctest.Need(t, "gstreamer1.0-plugins-ugly", "gst-inspect-1.0", "--exists", "x264enc")
 	lines := readmeLines(t)
 	if len(lines) != 6 {
 		t.Fatalf("the README has %d lines with our elements, this test knows 6: %q", len(lines), lines)
@@ -45,7 +46,7 @@ func TestReadmeLines(t *testing.T) {
 		t.Run(itoa(i+1)+" and "+itoa(i+2), func(t *testing.T) {
 			t.Parallel()
 			port, dir := port.Free(t), t.TempDir()
-			run := func(line string) (*process, *collector) {
+			run := func(line string) (*proctest.Process, *collector) {
 				out := newCollector()
 				words := strings.NewReplacer("gst-launch-1.0 ", "exec gst-launch-1.0 -q --no-fault ", "7001", itoa(port), "9000", itoa(port),
 					"avdec_h264 ! ", "", "decodebin ! autovideosink", dump, "autovideosink", dump,
@@ -54,16 +55,16 @@ func TestReadmeLines(t *testing.T) {
 			}
 			// Who listens stands first, but for the last of the pairs of live lines.
 			_, first := run(lines[i])
-			waitBound(t, port)
+			proctest.WaitBound(t, "udp", port)
 			send, second := run(lines[i+1])
 			if strings.Contains(lines[i+1], "filesrc") {
-				if err := send.wait(patience); err != nil {
+				if err := send.Wait(proctest.Patience); err != nil {
 					t.Fatalf("the sender ended with %v", err)
 				}
 				wantPieceOf(t, video, filepath.Join(dir, "out.ts"))
 				return
 			}
-			eventually(t, "nothing comes out", func() bool { return first.size()+second.size() > 20_000 })
+			proctest.Eventually(t, "nothing comes out", func() bool { return first.size()+second.size() > 20_000 })
 		})
 	}
 }
@@ -74,7 +75,7 @@ func liveVideo(t *testing.T) string {
 	name := filepath.Join(t.TempDir(), "video.ts")
 	p := launch(t, nil, "videotestsrc num-buffers=90 ! video/x-raw,format=I420,width=160,height=120,framerate=30/1 ! "+
 		"x264enc tune=zerolatency key-int-max=15 ! mpegtsmux ! filesink location="+name)
-	if err := p.wait(patience); err != nil {
+	if err := p.Wait(proctest.Patience); err != nil {
 		t.Fatal(err)
 	}
 	return name
@@ -90,7 +91,7 @@ func wantPieceOf(t *testing.T, sent, got string) {
 		t.Fatal(err)
 	}
 	var have []byte
-	eventually(t, "the received file stays short", func() bool {
+	proctest.Eventually(t, "the received file stays short", func() bool {
 		have = nil
 		all, _ := os.ReadFile(got)
 		for p := range slices.Chunk(all, tsPacket) {
@@ -113,7 +114,7 @@ func TestGoExample(t *testing.T) {
 	}
 	in, sent := writeInput(t, 6, 1500)
 	copied := filepath.Join(t.TempDir(), "out.ts")
-	if err := start(t, nil, bin, in, copied).wait(patience); err != nil {
+	if err := start(t, nil, bin, in, copied).Wait(proctest.Patience); err != nil {
 		t.Fatal(err)
 	}
 	got, err := os.ReadFile(copied)
@@ -129,19 +130,19 @@ func TestPythonExample(t *testing.T) {
 	port := port.Free(t)
 	said := newCollector()
 	start(t, said, python(), "../../examples/gst-python/callers.py", "127.0.0.1:"+itoa(port), "cam1")
-	waitBound(t, port)
+	proctest.WaitBound(t, "udp", port)
 	says := func(what string) {
 		t.Helper()
-		eventually(t, "the example does not say "+what, func() bool { return bytes.Contains(said.bytes(), []byte(what)) })
+		proctest.Eventually(t, "the example does not say "+what, func() bool { return bytes.Contains(said.bytes(), []byte(what)) })
 	}
 	got := newCollector()
 	launch(t, got, ours.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+"?streamid=cam1 ! "+dump))
 	says("added 127.0.0.1:")
 	says(" packets lost")
-	eventually(t, "cam1 gets nothing", func() bool { return got.size() > 20_000 })
+	proctest.Eventually(t, "cam1 gets nothing", func() bool { return got.size() > 20_000 })
 	bad := launch(t, nil, ours.fill("{src} uri=srt://127.0.0.1:"+itoa(port)+"?streamid=cam2 ! "+dump))
 	says("cam2")
-	if err := bad.wait(patience); err == nil {
+	if err := bad.Wait(proctest.Patience); err == nil {
 		t.Error("cam2 was not refused")
 	}
 }

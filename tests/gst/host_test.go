@@ -9,13 +9,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // host is a GStreamer application in Python, py/host.py, that does what it is
 // told and reports what it sees.
 type host struct {
 	t    *testing.T
-	p    *process
+	p    *proctest.Process
 	mu   sync.Mutex
 	rest []byte
 	seen []event
@@ -114,22 +116,13 @@ func (h *host) wait(complaint string, ok func(event) bool) event {
 // waitN waits for the nth event that passes.
 func (h *host) waitN(complaint string, n int, ok func(event) bool) event {
 	h.t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(proctest.Patience); ; time.Sleep(5 * time.Millisecond) {
 		if found := h.events(ok); len(found) >= n {
 			return found[n-1]
 		}
-		if h.p.done() || time.Now().After(end) {
+		if !h.p.Running() || time.Now().After(end) {
 			h.t.Fatalf("%s; seen: %s", complaint, h.story())
 		}
-	}
-}
-
-func (p *process) done() bool {
-	select {
-	case <-p.exited:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -160,8 +153,8 @@ func (h *host) tell(do, pipe string, a args) int {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if _, err := h.p.stdin.Write(append(text, '\n')); err != nil {
-		h.t.Fatalf("the application is gone (%v) at %s %s: %v\n%s", h.p.cmd.ProcessState, do, pipe, err, h.p.stderr.String())
+	if _, err := h.p.In.Write(append(text, '\n')); err != nil {
+		h.t.Fatalf("the application is gone (%v) at %s %s: %v\n%s", h.p.Cmd.ProcessState, do, pipe, err, h.p.Said.String())
 	}
 	return id
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // TestInstall installs by the Makefile into folders of the test's, for everybody
@@ -13,7 +15,7 @@ import (
 func TestInstall(t *testing.T) {
 	long(t)
 	needGStreamer(t)
-	need(t, "make", "make", "--version")
+	proctest.Need(t, "make", "make", "--version")
 	dir := t.TempDir()
 	install := func(args ...string) {
 		t.Helper()

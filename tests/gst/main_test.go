@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // lab is what all tests share: a folder of their own, the environment in which
@@ -61,17 +63,15 @@ func prepare() error {
 	scan := exec.Command("gst-inspect-1.0", "srtgosrc")
 	scan.Env = lab.env
 	if out, err := scan.CombinedOutput(); err != nil {
-		if requireTools() || exec.Command("gst-inspect-1.0", "--version").Run() == nil {
-			return fmt.Errorf("gst-inspect-1.0 srtgosrc: %v\n%s", err, out)
-		}
+		return fmt.Errorf("gst-inspect-1.0 srtgosrc: %v\n%s", err, out)
 	}
 	return nil
 }
 
 // buildPlugin builds the shared object as make plugin does.
 func buildPlugin(dir string) error {
-	if !requireTools() && exec.Command("pkg-config", "--exists", "gstreamer-base-1.0").Run() != nil {
-		return nil // every test then says what is missing
+	if err := exec.Command("pkg-config", "--exists", "gstreamer-base-1.0").Run(); err != nil {
+		return fmt.Errorf("no GStreamer to build the plugin with; install the package libgstreamer1.0-dev (make deps): %w", err)
 	}
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-buildmode=c-shared",
 		"-o", filepath.Join(dir, "libgstsrtgo.so"), "../../gstplugin/plugin")
@@ -93,31 +93,12 @@ func long(t *testing.T) {
 	}
 }
 
-func requireTools() bool {
-	return os.Getenv("CI") == "true" || os.Getenv("WEIRLINE_REQUIRE_TOOLS") == "1"
-}
-
-// need ends or skips the test where a program is missing. In CI a missing tool
-// is a failure: a skipped test proves nothing.
-func need(t *testing.T, pkg string, probe ...string) {
-	t.Helper()
-	if exec.Command(probe[0], probe[1:]...).Run() == nil {
-		return
-	}
-	text := fmt.Sprintf("%v does not run here; install the package %s (make deps)", probe, pkg)
-	if requireTools() {
-		t.Fatal(text)
-	}
-	fmt.Fprintln(os.Stderr, "SKIPPING "+t.Name()+": "+text)
-	t.Skip(text)
-}
-
 // needGStreamer wants the tools, the stock elements and the libraries.
 func needGStreamer(t *testing.T) {
 	t.Helper()
-	need(t, "gstreamer1.0-tools", "gst-launch-1.0", "--version")
-	need(t, "gstreamer1.0-plugins-bad", "gst-inspect-1.0", "--exists", "srtsrc")
-	need(t, "libgstreamer1.0-dev", "pkg-config", "--exists", "gstreamer-base-1.0")
+	proctest.Need(t, "gstreamer1.0-tools", "gst-launch-1.0", "--version")
+	proctest.Need(t, "gstreamer1.0-plugins-bad", "gst-inspect-1.0", "--exists", "srtsrc")
+	proctest.Need(t, "libgstreamer1.0-dev", "pkg-config", "--exists", "gstreamer-base-1.0")
 }
 
 // python is Debian's own interpreter, for which python3-gi is packaged; another
@@ -132,7 +113,7 @@ func python() string {
 func needPython(t *testing.T) {
 	t.Helper()
 	needGStreamer(t)
-	need(t, "python3-gi gir1.2-gstreamer-1.0", python(), "-c",
+	proctest.Need(t, "python3-gi gir1.2-gstreamer-1.0", python(), "-c",
 		"import gi; gi.require_version('Gst', '1.0'); from gi.repository import Gst")
 }
 
@@ -153,8 +134,8 @@ var load = sync.OnceValues(func() (string, error) {
 func needLoad(t *testing.T) string {
 	t.Helper()
 	needGStreamer(t)
-	need(t, "gcc", "gcc", "--version")
-	need(t, "libgstreamer-plugins-base1.0-dev", "pkg-config", "--exists", "gstreamer-app-1.0")
+	proctest.Need(t, "gcc", "gcc", "--version")
+	proctest.Need(t, "libgstreamer-plugins-base1.0-dev", "pkg-config", "--exists", "gstreamer-app-1.0")
 	bin, err := load()
 	if err != nil {
 		t.Fatal(err)

@@ -3,10 +3,12 @@ package gst
 import (
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // kind is what a program sees of a message without reading its text: warning or
@@ -76,13 +78,31 @@ func TestSmallBlocksize(t *testing.T) {
 	port := port.Free(t)
 	got := newCollector()
 	launch(t, got, ours.fill("{src} blocksize=188 uri=srt://:{port}?mode=listener ! "+dump, "{port}", itoa(port)))
-	waitBound(t, port)
+	proctest.WaitBound(t, "udp", port)
 	send := launch(t, nil, ours.fill(paced+" ! {sink} uri=srt://127.0.0.1:{port}", "{in}", in, "{port}", itoa(port)))
-	if err := send.wait(patience); err != nil {
+	if err := send.Wait(proctest.Patience); err != nil {
 		t.Errorf("the sender ended with %v", err)
 	}
 	settle(got, len(sent))
 	wantPart(t, got.bytes(), sent, part{})
+}
+
+// socketOf names the socket that is bound to the port, once one is.
+func socketOf(t *testing.T, port int) (inode string) {
+	t.Helper()
+	want := fmt.Sprintf(":%04X", port)
+	proctest.Eventually(t, fmt.Sprintf("nobody listens on port %d", port), func() bool {
+		for _, name := range []string{"/proc/net/udp", "/proc/net/udp6"} {
+			text, _ := os.ReadFile(name)
+			for line := range strings.Lines(string(text)) {
+				if f := strings.Fields(line); len(f) > 9 && strings.HasSuffix(f[1], want) {
+					inode = f[9]
+				}
+			}
+		}
+		return inode != ""
+	})
+	return inode
 }
 
 // TestPortStaysBound: with keep-listening a source has one and the same socket

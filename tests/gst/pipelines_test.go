@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // pipe is one pair of pipelines as people write them. {src} and {sink} become
@@ -127,7 +128,7 @@ const usual = 500
 // name, nothing else does, and what arrives is what was sent.
 func TestDropIn(t *testing.T) {
 	needGStreamer(t)
-	need(t, "gstreamer1.0-plugins-ugly", "gst-inspect-1.0", "--exists", "x264enc")
+	proctest.Need(t, "gstreamer1.0-plugins-ugly", "gst-inspect-1.0", "--exists", "x264enc")
 	for i, p := range pipes {
 		use := pairings()
 		if short() { // ours with itself, and with stock on one side
@@ -149,28 +150,28 @@ func runPipe(t *testing.T, p pipe, pair pairing) {
 	words := []string{"{in}", in, "{sent}", filepath.Join(dir, "sent"), "{out}", filepath.Join(dir, "out"),
 		"{port}", strconv.Itoa(port), "{next}", strconv.Itoa(port + 1)}
 	got := make([]*collector, max(1, p.callers))
-	var recv []*process
+	var recv []*proctest.Process
 	receive := func() {
 		for i := range got {
 			got[i] = newCollector()
 			recv = append(recv, launch(t, got[i], pair.recv.fill(p.recv, words...)))
 		}
 	}
-	var send *process
+	var send *proctest.Process
 	if p.listens == sender {
 		send = launch(t, nil, pair.send.fill(p.send, words...))
-		waitBound(t, port)
+		proctest.WaitBound(t, "udp", port)
 		receive()
 	} else {
 		receive()
 		if p.relay != "" {
-			waitBound(t, port+1)
+			proctest.WaitBound(t, "udp", port+1)
 			launch(t, nil, pair.recv.fill(p.relay, words...))
 		}
-		waitBound(t, port)
+		proctest.WaitBound(t, "udp", port)
 		send = launch(t, nil, pair.send.fill(p.send, words...))
 	}
-	if err := send.wait(patience); err != nil {
+	if err := send.Wait(proctest.Patience); err != nil {
 		t.Errorf("the sender ended with %v", err)
 	}
 	allowed := part{}
@@ -183,7 +184,7 @@ func runPipe(t *testing.T, p pipe, pair pairing) {
 	allowed.tail = lostAtEnd(len(sent), p, pair)
 	for i, c := range got {
 		settle(c, len(sent))
-		recv[i].stop()
+		recv[i].Stop()
 		wantPart(t, c.bytes(), sent, allowed)
 	}
 	if p.decoded {
@@ -221,7 +222,7 @@ func lostAtEnd(sent int, p pipe, pair pairing) (most int) {
 
 // settle waits until everything is there or nothing more comes.
 func settle(c *collector, want int) {
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(proctest.Patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if c.size() >= want || c.settled(700*time.Millisecond) {
 			return
 		}

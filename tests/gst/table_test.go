@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // elementTable is what py/table.py prints of an element.
@@ -188,7 +189,7 @@ func connected(t *testing.T, f family, sinkListens bool) (src, sink *structure) 
 		h.play("recv", recv)
 		h.play("send", send)
 	}
-	eventually(t, "no data: "+h.story(), func() bool { return h.stats("recv").num("bytes-received-total") > 20*1316 })
+	proctest.Eventually(t, "no data: "+h.story(), func() bool { return h.stats("recv").num("bytes-received-total") > 20*1316 })
 	return h.stats("recv"), h.stats("send")
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/weirline/weirline/tests/lab/impair"
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // stamped is a buffer as it came out of the source.
@@ -38,12 +39,12 @@ func stampedRun(t *testing.T, p pairing, count, rate, latency int, path impair.P
 	secs := float64(count)/float64(rate) + 3
 	got := newCollector()
 	recv := start(t, got, bin, "clock", p.recv.src, "srt://127.0.0.1:"+strconv.Itoa(port)+"?mode=listener&"+lat, fmt.Sprint(secs))
-	waitBound(t, port)
+	proctest.WaitBound(t, "udp", port)
 	send := start(t, nil, bin, "stamp", p.send.sink, "srt://"+relay.Addr()+"?"+lat, strconv.Itoa(count), strconv.Itoa(rate))
-	if err := send.wait(patience); err != nil {
+	if err := send.Wait(proctest.Patience); err != nil {
 		t.Fatal(err)
 	}
-	if err := recv.wait(patience); err != nil {
+	if err := recv.Wait(proctest.Patience); err != nil {
 		t.Fatal(err)
 	}
 	return readStamps(t, got.bytes())

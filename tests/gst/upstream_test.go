@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // The cases of the check suite that comes with the stock elements, told in our
@@ -62,7 +63,7 @@ func TestUpstreamKeepListening(t *testing.T) {
 				h.play("send", p.send.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port))
 				h.waitN(fmt.Sprintf("caller %d was not added", i), i, signal("recv", "caller-added"))
 				before := h.stats("recv").num("bytes-received-total")
-				eventually(t, "no data from caller "+strconv.Itoa(i), func() bool { return h.stats("recv").num("bytes-received-total") > before+1316 })
+				proctest.Eventually(t, "no data from caller "+strconv.Itoa(i), func() bool { return h.stats("recv").num("bytes-received-total") > before+1316 })
 				h.do("free", "send", nil)
 				h.waitN("no caller-removed", i, signal("recv", "caller-removed"))
 				h.waitN("no message connection-removed", i, func(e event) bool {
@@ -114,7 +115,7 @@ func oneBuffer(t *testing.T, p pairing, sinkListens bool) {
 		}
 		return structure{}
 	}
-	eventually(t, "the packet was not received", func() bool {
+	proctest.Eventually(t, "the packet was not received", func() bool {
 		c := conn("recv", !sinkListens)
 		return c.num("packets-received") == 1 && h.stats("recv").num("bytes-received-total") == 1316
 	})
@@ -150,7 +151,7 @@ func TestSignals(t *testing.T) {
 			if last := asked[len(asked)-1]; last.StreamID == nil || *last.StreamID != "guest" {
 				t.Errorf("caller-connecting said %v", last.StreamID)
 			}
-			eventually(t, "no data", func() bool { return h.stats("recv").num("bytes-received-total") > 0 })
+			proctest.Eventually(t, "no data", func() bool { return h.stats("recv").num("bytes-received-total") > 0 })
 			h.do("free", "good", nil)
 			removed := h.wait("not removed", signal("recv", "caller-removed"))
 			if added.Addr != removed.Addr || added.Number != 0 {
@@ -167,7 +168,7 @@ func TestNullIsQuick(t *testing.T) {
 		port := strconv.Itoa(port.Free(t))
 		h.play("recv", f.fill("{src} name=srt uri=srt://:"+port+"?mode=listener ! fakesink async=false sync=false"))
 		h.play("send", f.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+port))
-		eventually(t, "no data", func() bool { return h.stats("recv").num("bytes-received-total") > 0 })
+		proctest.Eventually(t, "no data", func() bool { return h.stats("recv").num("bytes-received-total") > 0 })
 		for _, name := range []string{"send", "recv"} {
 			if a := h.state(name, "NULL"); a.MS > 500 {
 				t.Errorf("%s took %.0f ms to NULL", name, a.MS)

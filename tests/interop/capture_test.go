@@ -15,6 +15,8 @@ import (
 	"github.com/weirline/weirline/sidecar/trace"
 	"github.com/weirline/weirline/srtcore"
 	"github.com/weirline/weirline/tests/lab/impair"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // seen is one packet of a capture as tshark reads it.
@@ -74,7 +76,7 @@ func dissect(t *testing.T, capture []byte, port uint16) []seen {
 // A connection over a bad network, its flight recorders saved at both ends, and
 // what Wireshark's dissector makes of them.
 func TestCaptureIsReadByTshark(t *testing.T) {
-	need(t, "tshark", "tshark", "--version")
+	proctest.Need(t, "tshark", "tshark", "--version")
 	caller, listener := recorded(t)
 	for _, tr := range []srtcore.Trace{caller, listener} {
 		var b bytes.Buffer

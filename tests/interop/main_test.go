@@ -43,18 +43,3 @@ func run(m *testing.M) int {
 // full says whether the whole matrix runs, or a part in which every value meets
 // every program.
 func full() bool { return os.Getenv("WEIRLINE_INTEROP") == "full" }
-
-// need ends or skips the test where a program is missing. In CI a missing tool
-// is a failure: a skipped test proves nothing.
-func need(t *testing.T, pkg string, probe ...string) {
-	t.Helper()
-	if exec.Command(probe[0], probe[1:]...).Run() == nil {
-		return
-	}
-	text := fmt.Sprintf("%v does not run here; install the package %s (make deps)", probe, pkg)
-	if os.Getenv("CI") == "true" || os.Getenv("WEIRLINE_REQUIRE_TOOLS") == "1" {
-		t.Fatal(text)
-	}
-	fmt.Fprintln(os.Stderr, "SKIPPING "+t.Name()+": "+text)
-	t.Skip(text)
-}

@@ -3,6 +3,8 @@ package interop
 import (
 	"testing"
 	"time"
+
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // program is one implementation that can be either end of a connection.
@@ -36,7 +38,7 @@ var weirline = program{
 // standard output still holds.
 var slt = program{
 	name: "srt-live-transmit",
-	need: func(t *testing.T) { need(t, "srt-tools", "sh", "-c", "command -v srt-live-transmit") },
+	need: func(t *testing.T) { proctest.Need(t, "srt-tools", "sh", "-c", "command -v srt-live-transmit") },
 	send: func(t *testing.T, s spec) sender {
 		return start(t, nil, "srt-live-transmit", "-q", "-a", "no", "-c", s.chunk(), "file://con", s.url(time.Millisecond, verbatim))
 	},
@@ -50,7 +52,7 @@ var slt = program{
 var ffmpeg = program{
 	name:  "ffmpeg",
 	eager: true,
-	need:  func(t *testing.T) { need(t, "ffmpeg", "ffmpeg", "-hide_banner", "-h", "protocol=srt") },
+	need:  func(t *testing.T) { proctest.Need(t, "ffmpeg", "ffmpeg", "-hide_banner", "-h", "protocol=srt") },
 	send: func(t *testing.T, s spec) sender {
 		return start(t, nil, "ffmpeg", "-hide_banner", "-loglevel", "warning", "-probesize", "32", "-analyzeduration", "0",
 			"-f", "data", "-raw_packet_size", "1316", "-i", "pipe:0",
@@ -67,8 +69,8 @@ var ffmpeg = program{
 var gstreamer = program{
 	name: "gstreamer",
 	need: func(t *testing.T) {
-		need(t, "gstreamer1.0-tools", "gst-launch-1.0", "--version")
-		need(t, "gstreamer1.0-plugins-bad", "gst-inspect-1.0", "--exists", "srtsrc")
+		proctest.Need(t, "gstreamer1.0-tools", "gst-launch-1.0", "--version")
+		proctest.Need(t, "gstreamer1.0-plugins-bad", "gst-inspect-1.0", "--exists", "srtsrc")
 	},
 	send: func(t *testing.T, s spec) sender {
 		return start(t, nil, "gst-launch-1.0", "-q", "--no-fault", "fdsrc", "fd=0", "blocksize=1316",

@@ -2,7 +2,7 @@
 // program is gone at the end of its test, and if the test has failed, what the
 // program said is shown.
 //
-// Lives here: Start and Process, Tail, waiting for conditions and ports. May
+// Lives here: Start and Process, Tail, Need, waiting for conditions and ports. May
 // import: the standard library. Never: anything of this module; every test may
 // use it.
 package proctest

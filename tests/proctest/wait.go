@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,15 @@ import (
 	"testing"
 	"time"
 )
+
+// Need ends the test if a program that it uses does not run: a test that is left
+// out for that proves nothing.
+func Need(t testing.TB, pkg string, probe ...string) {
+	t.Helper()
+	if err := exec.Command(probe[0], probe[1:]...).Run(); err != nil {
+		t.Fatalf("%v does not run here (%v); install the package %s (make deps)", probe, err, pkg)
+	}
+}
 
 // Eventually waits for a condition; if it does not come, the test ends with the
 // complaint.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -151,6 +150,3 @@ func (c *Caller) WantMore(who string) {
 		c.t.Errorf("what %s received: %v", who, c.err)
 	}
 }
-
-// Here is the caller's address, as the daemon sees it.
-func (c *Caller) Here() net.Addr { return c.Conn.LocalAddr() }

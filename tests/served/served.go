@@ -123,9 +123,6 @@ func (d *Daemon) Gone() bool {
 // Said is the daemon's log so far, its last part.
 func (d *Daemon) Said() string { return d.said.String() }
 
-// PID is the daemon's process.
-func (d *Daemon) PID() int { return d.cmd.Process.Pid }
-
 func (d *Daemon) end() {
 	if d.Gone() {
 		d.t.Errorf("the daemon ended before the test: %v", d.cmd.ProcessState)

@@ -1,6 +1,6 @@
-// Package stat is the arithmetic of the lab: medians, changes by pair, the 95 %
-// interval of paired differences, the evenness of a source, and the search for a
-// capacity. It has no clock and starts nothing.
+// Package stat is the arithmetic of the lab: medians, the 95 % interval of paired
+// differences, the evenness of a source, and the search for a capacity. It has no
+// clock and starts nothing.
 //
 // Lives here: pure functions of numbers.
 // May import: the standard library. Never: profile, proc, srtcore, sidecar.
@@ -19,18 +19,6 @@ func Median(v []float64) float64 {
 	}
 	s := slices.Sorted(slices.Values(v))
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
-}
-
-// Changes returns b over a less one for each pair; pairs without an a are left
-// out.
-func Changes(a, b []float64) []float64 {
-	var out []float64
-	for i := range min(len(a), len(b)) {
-		if a[i] != 0 {
-			out = append(out, b[i]/a[i]-1)
-		}
-	}
-	return out
 }
 
 // Blocks averages consecutive values by n; a rest shorter than n is left out.
