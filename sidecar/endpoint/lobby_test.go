@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // streamSources are the addresses of these tests: both kinds of socket.
@@ -59,13 +60,7 @@ func openSource(t *testing.T, e SourceEnd) Source {
 // until waits for a condition.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(5 * time.Second); !ok(); <-tick.C {
-		if time.Now().After(end) {
-			t.Fatal("not within 5 s: " + what)
-		}
-	}
+	proctest.Eventually(t, "not in time: "+what, ok)
 }
 
 func (l *lobby) waiting() (idle, ready int) {

@@ -20,6 +20,7 @@ import (
 	"github.com/weirline/weirline/sidecar/endpoint"
 	"github.com/weirline/weirline/sidecar/hub"
 	"github.com/weirline/weirline/sidecar/route"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // server serves with every srt:// URL meaning f.
@@ -178,11 +179,7 @@ func TestPlayEndsWhenTheClientLeaves(t *testing.T) {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("condition not met")
-		}
-	}
+	proctest.Eventually(t, "condition not met", ok)
 }
 
 func TestPublish(t *testing.T) {

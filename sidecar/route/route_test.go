@@ -11,6 +11,7 @@ import (
 	"github.com/weirline/weirline/srtcore"
 
 	"github.com/weirline/weirline/sidecar/endpoint"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 var (
@@ -174,11 +175,7 @@ func TestListenerServesCallersThatComeAndGo(t *testing.T) {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("condition not met")
-		}
-	}
+	proctest.Eventually(t, "condition not met", ok)
 }
 
 func TestGiveUp(t *testing.T) {

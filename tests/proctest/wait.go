@@ -26,7 +26,7 @@ func Need(t testing.TB, pkg string, probe ...string) {
 // complaint.
 func Eventually(t testing.TB, complaint string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(Patience); !ok(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(Patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s (within %v)", complaint, Patience)
 		}

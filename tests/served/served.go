@@ -3,7 +3,8 @@
 // tests of what it shows and of what it can be told to do.
 //
 // Lives here: Daemon, Publisher, Player and the stream between the two. May
-// import: srtcore, tests/port. Never: sidecar; the daemon is another process.
+// import: srtcore, tests/port, tests/proctest. Never: sidecar; the daemon is
+// another process.
 package served
 
 import (
@@ -16,15 +17,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // Patience bounds every wait; what is waited for normally takes a fraction.
-const Patience = 30 * time.Second
+const Patience = proctest.Patience
 
 // Program is the built program, from Main on.
 var Program string
@@ -58,9 +58,7 @@ type Daemon struct {
 	File string
 
 	t    *testing.T
-	cmd  *exec.Cmd
-	said logbook
-	left chan struct{}
+	p    *proctest.Process
 	head string // of the configuration
 }
 
@@ -69,7 +67,7 @@ type Daemon struct {
 // that failed, what the daemon said is shown.
 func Start(t *testing.T, token, yaml string) *Daemon {
 	t.Helper()
-	d := &Daemon{t: t, Token: token, HTTP: port.Addr(t), File: filepath.Join(t.TempDir(), "weirline.yaml"), left: make(chan struct{})}
+	d := &Daemon{t: t, Token: token, HTTP: port.Addr(t), File: filepath.Join(t.TempDir(), "weirline.yaml")}
 	addr := port.Addr(t)
 	d.URL = "http://" + addr
 	d.head = fmt.Sprintf("listen: %s\ncontrol: { listen: '%s' }\n", d.HTTP, addr)
@@ -77,20 +75,16 @@ func Start(t *testing.T, token, yaml string) *Daemon {
 		d.head = fmt.Sprintf("listen: %s\ncontrol: { listen: '%s', token: '%s' }\n", d.HTTP, addr, token)
 	}
 	d.Configure(yaml)
-	d.cmd = exec.Command(Program, "serve", "--config", d.File)
-	d.cmd.Stdout, d.cmd.Stderr = &d.said, &d.said
-	d.cmd.WaitDelay = time.Second
-	if err := d.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = d.cmd.Wait()
-		close(d.left)
-	}()
-	t.Cleanup(d.end)
+	// It is killed at the end: a goodbye would wait for outputs that nobody answers.
+	d.p = proctest.Start(t, proctest.Program{Args: []string{Program, "serve", "--config", d.File}, SayAll: true})
+	t.Cleanup(func() {
+		if d.Gone() {
+			t.Errorf("the daemon ended before the test: %v", d.p.Cmd.ProcessState)
+		}
+	})
 	Until(t, "the daemon to answer", func() bool {
 		if d.Gone() {
-			t.Fatalf("the daemon ended: %v\n%s", d.cmd.ProcessState, d.said.String())
+			t.Fatalf("the daemon ended: %v\n%s", d.p.Cmd.ProcessState, d.Said())
 		}
 		resp, err := http.Get(d.URL + "/healthz")
 		if err != nil {
@@ -111,28 +105,10 @@ func (d *Daemon) Configure(yaml string) {
 }
 
 // Gone tells whether the daemon has ended.
-func (d *Daemon) Gone() bool {
-	select {
-	case <-d.left:
-		return true
-	default:
-		return false
-	}
-}
+func (d *Daemon) Gone() bool { return !d.p.Running() }
 
 // Said is the daemon's log so far, its last part.
-func (d *Daemon) Said() string { return d.said.String() }
-
-func (d *Daemon) end() {
-	if d.Gone() {
-		d.t.Errorf("the daemon ended before the test: %v", d.cmd.ProcessState)
-	}
-	_ = d.cmd.Process.Kill() // a goodbye would wait for outputs that nobody answers
-	<-d.left
-	if d.t.Failed() {
-		d.t.Logf("the daemon said:\n%s", d.said.String())
-	}
-}
+func (d *Daemon) Said() string { return d.p.Said.String() }
 
 // Request makes one to the API, with the token.
 func (d *Daemon) Request(ctx context.Context, method, path, body string) *http.Request {
@@ -216,37 +192,5 @@ func (d *Daemon) Find(who string) (found Connection) {
 // Until waits for a condition.
 func Until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	late := time.After(Patience)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-late:
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
-// logbook keeps the end of what a program says.
-type logbook struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-const keep = 32 << 10
-
-func (l *logbook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.b.Len() > keep {
-		l.b.Next(l.b.Len() - keep/2)
-	}
-	return l.b.Write(b)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	proctest.Eventually(t, "waited in vain for "+what, ok)
 }

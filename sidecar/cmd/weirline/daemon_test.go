@@ -20,6 +20,7 @@ import (
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/control/client"
 	"github.com/weirline/weirline/sidecar/route"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 const patience = 30 * time.Second
@@ -114,11 +115,7 @@ func upgrade(t *testing.T, old *process) int {
 
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for limit := time.Now().Add(patience); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
+	proctest.Eventually(t, "waited in vain for "+what, ok)
 }
 
 // tablePacket is a packet that a player may begin with.

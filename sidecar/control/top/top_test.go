@@ -14,6 +14,7 @@ import (
 	"github.com/weirline/weirline/sidecar/control"
 	"github.com/weirline/weirline/sidecar/control/client"
 	"github.com/weirline/weirline/tests/api/fake"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 func serve(t *testing.T, d control.Daemon) (*control.Server, *client.Client) {
@@ -230,14 +231,5 @@ func TestRunWaitsForTheDaemon(t *testing.T) {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(10 * time.Second)
-	for !ok() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not in time: %s", what)
-		}
-	}
+	proctest.Eventually(t, "waited in vain for "+what, ok)
 }

@@ -176,33 +176,16 @@ func pair(ctx context.Context, bin string, p profile.Profile, secs float64, raw 
 		if err != nil {
 			return err
 		}
-		serr := read(snd, &r.Send, raw)
+		keep := func(line map[string]any) error { return json.NewEncoder(raw).Encode(line) }
+		serr := report.ReadSide(snd, &r.Send, keep)
 		if serr != nil {
 			rcv.Stop(2 * time.Second)
 		}
-		return errors.Join(serr, read(rcv, &r.Recv, raw))
+		return errors.Join(serr, report.ReadSide(rcv, &r.Recv, keep))
 	}(); err != nil {
 		r.Failed = err.Error()
 	}
 	return r
-}
-
-func read(p *proc.Process, s *report.Side, raw *os.File) error {
-	lines, err := p.Lines()
-	for _, line := range lines {
-		text, merr := json.Marshal(line)
-		if merr != nil {
-			return merr
-		}
-		if _, werr := raw.Write(append(text, '\n')); werr != nil {
-			return werr
-		}
-		if uerr := json.Unmarshal(text, s); uerr != nil {
-			return uerr
-		}
-	}
-	s.PeakRSSKB = max(s.PeakRSSKB, p.Watch.Peak().HWMKB)
-	return err
 }
 
 // verdicts prints one line for each figure and reports whether any is worse.

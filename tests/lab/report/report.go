@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/weirline/weirline/tests/lab/profile"
+	"github.com/weirline/weirline/tests/lab/stat"
 )
 
 // Side is what one process printed and what the system says about it.
@@ -119,15 +120,7 @@ func (rs Runs) Median(f func(Run) float64) float64 {
 	for _, r := range rs {
 		v = append(v, f(r))
 	}
-	return median(v)
-}
-
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	slices.Sort(v)
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	return stat.Median(v)
 }
 
 // max of f over the runs.
@@ -150,7 +143,7 @@ func (rs Runs) Ratio(a, b string) float64 {
 			}
 		}
 	}
-	return median(v)
+	return stat.Median(v)
 }
 
 // Check is one bar and whether it was reached.

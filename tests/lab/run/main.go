@@ -4,8 +4,8 @@
 //
 // Lives here: starting the pairs, reading what they print, keeping the raw
 // lines.
-// May import: profile, report. Never: srtcore, sidecar: the programs under test
-// are processes.
+// May import: proc, profile, report. Never: srtcore, sidecar: the programs under
+// test are processes.
 package main
 
 import (

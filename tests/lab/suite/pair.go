@@ -202,12 +202,12 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	t := time.AfterFunc(time.Duration(x.runs.Secs/2*float64(time.Second)), func() {
 		mid <- [2]int{proc.UDPSockets(rcv.Pid()), proc.UDPSockets(snd.Pid())}
 	})
-	serr := side(snd, &r.Send, keep)
+	serr := report.ReadSide(snd, &r.Send, keep)
 	if serr != nil {
 		rcv.Stop(2 * time.Second)
 	}
 	late := time.AfterFunc(farewell, func() { rcv.Stop(3 * time.Second) })
-	rerr := side(rcv, &r.Recv, keep)
+	rerr := report.ReadSide(rcv, &r.Recv, keep)
 	late.Stop()
 	if r.Recv.Timeout != 0 {
 		rerr = fmt.Errorf("the receiver had to be ended %v after the sender: %.1f %% delivered", farewell, 100*r.Delivered())
@@ -219,23 +219,6 @@ func (l *lab) two(ctx context.Context, x pairs, impl string, r *report.Run, keep
 	r.Recv.IdleKB = idle.RSSKB
 	r.SimultaneousKB = proc.SimultaneousKB(snd.Watch, rcv.Watch)
 	return errors.Join(serr, rerr)
-}
-
-// side reads what one process printed. What was seen from outside counts where
-// it is more than what was said.
-func side(p *proc.Process, s *report.Side, keep func(map[string]any) error) error {
-	lines, err := p.Lines()
-	for _, line := range lines {
-		if uerr := convert(line, s); uerr != nil {
-			return uerr
-		}
-		if kerr := keep(line); kerr != nil {
-			return kerr
-		}
-	}
-	peak := p.Watch.Peak()
-	s.PeakRSSKB, s.PeakThreads = max(s.PeakRSSKB, peak.HWMKB), max(s.PeakThreads, peak.Threads)
-	return err
 }
 
 func convert(line map[string]any, to any) error {
