@@ -1,23 +1,22 @@
 // Package examples runs the programs under examples/ against each other.
 //
-// Lives here: black-box tests of the examples. May import: the standard library.
+// Lives here: black-box tests of the examples. May import: tests/port,
+// tests/proctest.
 // Never: srtcore; what is tested is what a reader copies.
 package examples
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
-	"io"
 	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weirline/weirline/tests/port"
+	"github.com/weirline/weirline/tests/proctest"
 )
 
 // build builds one example and returns its path.
@@ -40,53 +39,26 @@ func content(n int) []byte {
 	return b
 }
 
-// ends waits for a command, not for ever.
-func ends(t *testing.T, cmd *exec.Cmd) {
-	t.Helper()
-	timer := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	if err := cmd.Wait(); err != nil {
-		t.Fatalf("%v: %v\n%v", cmd.Args, err, cmd.Stderr)
-	}
-}
-
 func TestSendToReceive(t *testing.T) {
 	sender, receiver := build(t, "send"), build(t, "receive")
 	port, want := strconv.Itoa(port.Free(t)), content(200_000)
-	recv := exec.Command(receiver, "srt://127.0.0.1:"+port+"?mode=listener&latency=120")
-	var got, said bytes.Buffer
-	recv.Stdout, recv.Stderr = &got, &said
-	if err := recv.Start(); err != nil {
-		t.Fatal(err)
-	}
-	send := exec.Command(sender, "srt://127.0.0.1:"+port+"?latency=120")
-	send.Stdin = bytes.NewReader(want)
-	if out, err := send.CombinedOutput(); err != nil {
-		recv.Process.Kill()
-		t.Fatalf("send: %v\n%s", err, out)
-	}
-	ends(t, recv)
+	var got bytes.Buffer
+	recv := proctest.Start(t, proctest.Program{Args: []string{receiver, "srt://127.0.0.1:" + port + "?mode=listener&latency=120"}, Out: &got})
+	send := proctest.Start(t, proctest.Program{Args: []string{sender, "srt://127.0.0.1:" + port + "?latency=120"}, In: bytes.NewReader(want)})
+	send.WantCode(0)
+	recv.WantCode(0)
 	if sha256.Sum256(got.Bytes()) != sha256.Sum256(want) {
 		t.Errorf("received %d bytes, sent %d", got.Len(), len(want))
 	}
-	if !strings.Contains(said.String(), "152 packets, 0 lost") {
-		t.Errorf("statistics: %q", said.String())
+	if said := recv.Said.String(); !strings.Contains(said, "152 packets, 0 lost") {
+		t.Errorf("statistics: %q", said)
 	}
 }
 
 func TestPublishDecides(t *testing.T) {
 	sender, publish := build(t, "send"), build(t, "publish")
 	port := strconv.Itoa(port.Free(t))
-	server := exec.Command(publish, "127.0.0.1:"+port)
-	said, err := server.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer server.Wait()
-	defer server.Process.Kill()
+	server := proctest.Start(t, proctest.Program{Args: []string{publish, "127.0.0.1:" + port}})
 	base := "srt://127.0.0.1:" + port + "?streamid=#!::r="
 	for _, tc := range []struct{ query, want string }{
 		{"cam1,m=publish&passphrase=first camera", ""},
@@ -94,15 +66,11 @@ func TestPublishDecides(t *testing.T) {
 		{"cam9,m=publish&passphrase=first camera", "not found"},
 		{"cam1,m=request&passphrase=first camera", "mode"},
 	} {
-		send := exec.Command(sender, base+tc.query)
-		send.Stdin = bytes.NewReader(content(13160))
-		out, err := send.CombinedOutput()
-		if (err == nil) != (tc.want == "") || !strings.Contains(string(out), tc.want) {
-			t.Errorf("%s: %v %q, want %q", tc.query, err, out, tc.want)
+		send := proctest.Start(t, proctest.Program{Args: []string{sender, base + tc.query}, In: bytes.NewReader(content(13160)), SayAll: true})
+		code, said := send.Code(), send.Said.String()
+		if (code == 0) != (tc.want == "") || !strings.Contains(said, tc.want) {
+			t.Errorf("%s: exit code %d, %q, want %q", tc.query, code, said, tc.want)
 		}
 	}
-	line, err := bufio.NewReader(io.LimitReader(said, 4096)).ReadString('\n')
-	if err != nil || !strings.Contains(line, "13160 bytes") {
-		t.Errorf("publish said %q (%v)", line, err)
-	}
+	proctest.Eventually(t, "publish tells of no 13160 bytes", func() bool { return strings.Contains(server.Said.String(), "13160 bytes") })
 }
