@@ -166,7 +166,7 @@ var options = []option{
 		ref: func(c *Config) any { return &c.Runtime }},
 }
 
-var latencyRange = []span{{0, 65535}}
+var latencyRange = []span{{0, MaxLatency.Milliseconds()}}
 
 // notYet are keys that other tools know and this package does not serve yet.
 var notYet = []string{

@@ -51,9 +51,6 @@ func (a *Aligner) Commit(n int) {
 // Pending is the number of bytes held back.
 func (a *Aligner) Pending() int { return a.end - a.start }
 
-// Synced reports whether the bytes are a transport stream as far as known.
-func (a *Aligner) Synced() bool { return a.synced }
-
 // Next returns the next full message, or nil. The message is valid until the
 // next call of Space.
 func (a *Aligner) Next() []byte {

@@ -31,12 +31,6 @@ func (s Number) Less(t Number) bool { return s.Sub(t) < 0 }
 // LessEq reports whether s comes before t or equals it.
 func (s Number) LessEq(t Number) bool { return s.Sub(t) <= 0 }
 
-// InWindow reports whether s lies in [first, first+size).
-func (s Number) InWindow(first Number, size int) bool {
-	d := s.Sub(first)
-	return d >= 0 && d < size
-}
-
 // MsgNo is a message number: 26 bits, counting from 1 and skipping 0, which is
 // reserved for packet-filter packets.
 type MsgNo uint32

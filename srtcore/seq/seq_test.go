@@ -61,28 +61,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestInWindow(t *testing.T) {
-	tests := []struct {
-		s, first seq.Number
-		size     int
-		want     bool
-	}{
-		{5, 5, 1, true},
-		{5, 5, 0, false},
-		{4, 5, 10, false},
-		{14, 5, 10, true},
-		{15, 5, 10, false},
-		{1, seq.Max, 3, true},
-		{2, seq.Max, 3, false},
-		{seq.Max - 1, seq.Max, 3, false},
-	}
-	for _, tt := range tests {
-		if got := tt.s.InWindow(tt.first, tt.size); got != tt.want {
-			t.Errorf("%#x in [%#x, +%d) is %v", tt.s, tt.first, tt.size, got)
-		}
-	}
-}
-
 func TestMsgNoNext(t *testing.T) {
 	for m, want := range map[seq.MsgNo]seq.MsgNo{0: 1, 1: 2, seq.MaxMsgNo - 1: seq.MaxMsgNo, seq.MaxMsgNo: 1} {
 		if got := m.Next(); got != want {

@@ -68,14 +68,6 @@ func (c *Conn) maybeIdle(now mono.Time) {
 	}
 }
 
-// SendSpace returns how many messages Send takes now.
-func (c *Conn) SendSpace() int {
-	if c.state != stateConnected {
-		return 0
-	}
-	return max(c.snd.buf.limit-c.snd.buf.n, 0)
-}
-
 // Unacked returns the number of messages held for the peer.
 func (c *Conn) Unacked() int { return c.snd.buf.n }
 

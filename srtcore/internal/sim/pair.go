@@ -14,11 +14,8 @@ const (
 	ListenerAddr = "10.0.0.2:6002"
 )
 
-// The same, parsed.
-var (
-	CallerAddrPort   = netip.MustParseAddrPort(CallerAddr)
-	ListenerAddrPort = netip.MustParseAddrPort(ListenerAddr)
-)
+// ListenerAddrPort is the same, parsed.
+var ListenerAddrPort = netip.MustParseAddrPort(ListenerAddr)
 
 // Pair is one calling and one listening Host and the links between them.
 type Pair struct {
