@@ -54,6 +54,7 @@ type Daemon struct {
 	started time.Time
 	events  events
 
+	reload sync.Mutex // held while a configuration is read and taken over
 	change sync.Mutex // one change at a time; held while routes stop
 
 	mu        sync.Mutex
@@ -139,8 +140,8 @@ func stopAll(routes []*running) {
 	wg.Wait()
 }
 
-// Files are duplicates of all listening sockets of listeners and routes, for the process that takes
-// over.
+// Files are duplicates of all listening sockets of listeners and routes, for the
+// process that takes over.
 func (d *Daemon) Files() (all []*os.File, err error) {
 	d.mu.Lock()
 	listeners, routes := slices.Clone(d.listeners), slices.Clone(d.routes)
@@ -274,6 +275,8 @@ func (d *Daemon) Reload() error {
 	if d.opt.Path == "" {
 		return fmt.Errorf("%w: the daemon was started without --config, so there is nothing to reload", control.ErrInvalid)
 	}
+	d.reload.Lock() // the file, the API and a signal may ask at once: what was read last is what runs
+	defer d.reload.Unlock()
 	var shut []error
 	cfg, err := d.opt.Load(d.opt.Path)
 	if err == nil {

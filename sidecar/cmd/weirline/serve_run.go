@@ -22,6 +22,7 @@ import (
 // server is the parts of a running daemon.
 type server struct {
 	cfg     *config.Config
+	logged  string // the level of the log, as the file last had it
 	log     *slog.Logger
 	sockets *service.Sockets
 	daemon  *daemon.Daemon
@@ -45,7 +46,7 @@ func serve(cmd *cobra.Command, o *serveFlags) error {
 	}
 	ctx, cancel := untilSignal(cmd.Context(), log)
 	defer cancel()
-	s := &server{cfg: cfg, log: log, retire: make(chan struct{}), handed: make(chan struct{})}
+	s := &server{cfg: cfg, logged: cfg.Log.Level, log: log, retire: make(chan struct{}), handed: make(chan struct{})}
 	if s.sockets, err = service.Inherit(); err != nil {
 		return coded(err)
 	}
@@ -196,11 +197,11 @@ func (s *server) reload() {
 	service.Ready("configuration read")
 }
 
-// reloaded takes over what is not the daemon's.
+// reloaded takes over what is not the daemon's, which does not read twice at once.
 func (s *server) reloaded(next *config.Config, level *slog.LevelVar) {
-	if next.Log.Level != s.cfg.Log.Level {
+	if next.Log.Level != s.logged {
 		_ = setLevel(level, next.Log.Level) // it was validated
-		s.cfg.Log.Level = next.Log.Level
+		s.logged = next.Log.Level
 	}
 	if next.Listen != s.cfg.Listen || next.Control.Listen != s.cfg.Control.Listen || next.Log.Format != s.cfg.Log.Format ||
 		next.Control.Token != s.cfg.Control.Token {
