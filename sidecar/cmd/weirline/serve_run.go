@@ -193,8 +193,11 @@ func (s *server) signals(ctx context.Context, closeSurface func()) {
 
 func (s *server) reload() {
 	service.Reloading()
-	_ = s.daemon.Reload() // it has said why
-	service.Ready("configuration read")
+	status := "configuration read"
+	if s.daemon.Reload() != nil { // it has said why
+		status = "configuration not taken over, the one before goes on"
+	}
+	service.Ready(status)
 }
 
 // reloaded takes over what is not the daemon's, which does not read twice at once.
