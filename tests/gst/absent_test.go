@@ -46,7 +46,7 @@ func TestAbsentPeerSource(t *testing.T) {
 		uri = fill(uri, port.Free(t))
 		h.play("p", ours.fill("{src} name=srt uri="+uri+" ! fakesink async=false audiotestsrc is-live=true num-buffers=200 ! fakesink name=other sync=true"))
 		h.wait("never PLAYING beside "+uri, reached("p", "playing"))
-		eventually(t, "the other branch does not run beside "+uri, func() bool {
+		proctest.Eventually(t, "the other branch does not run beside "+uri, func() bool {
 			return h.do("rendered", "p", args{"element": "other"}).Number > 20
 		})
 		if a := h.state("p", "NULL"); a.MS > 500 {

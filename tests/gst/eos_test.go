@@ -105,9 +105,9 @@ func TestLostLastPacket(t *testing.T) {
 			defer relay.Close()
 			got := newCollector()
 			launch(t, got, p.recv.fill("{src} uri=srt://:"+strconv.Itoa(port)+"?mode=listener&latency=500 ! "+dump))
-			waitBound(t, port)
+			proctest.WaitBound(t, "udp", port)
 			send := launch(t, nil, p.send.fill(paced+" ! {sink} uri=srt://"+relay.Addr()+"?latency=500", "{in}", in))
-			if err := send.wait(patience); err != nil {
+			if err := send.Wait(proctest.Patience); err != nil {
 				t.Errorf("the sender ended with %v", err)
 			}
 			settle(got, len(sent))
@@ -128,12 +128,11 @@ func TestDrainIsBounded(t *testing.T) {
 			port := port.Free(t)
 			got := newCollector()
 			recv := launch(t, got, ours.fill("{src} uri=srt://:"+itoa(port)+"?mode=listener&latency=500 ! "+dump))
-			waitBound(t, port)
+			proctest.WaitBound(t, "udp", port)
 			h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+itoa(port)+"?latency=500"))
-			eventually(t, "nothing is received", func() bool { return got.size() > 20*message })
+			proctest.Eventually(t, "nothing is received", func() bool { return got.size() > 20*message })
 			if dead {
-				_ = recv.cmd.Process.Kill()
-				<-recv.exited
+				recv.Kill()
 			}
 			began := h.do("eos", "send", nil).At
 			took := h.wait("no end of stream", busMessage("send", "eos")).At - began
