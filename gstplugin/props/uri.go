@@ -137,7 +137,8 @@ func (u *parsedURI) setAuthority(s string) error {
 	if n, err := strconv.ParseUint(port, 10, 16); port != "" && (err != nil || n > 65535) {
 		return fmt.Errorf("the URI's port %s is no number from 0 to 65535", strconv.Quote(shorten(port)))
 	}
-	if strings.ContainsAny(host, " \t\r\n%\\\x00") {
+	zone := strings.HasPrefix(s, "[") // allowed, with a % before it
+	if strings.ContainsAny(host, " \t\r\n\\\x00") || !zone && strings.Contains(host, "%") {
 		return fmt.Errorf("the URI's address is no host name and no IP address: give srt://address:port")
 	}
 	u.host, u.port = host, port

@@ -44,6 +44,8 @@ func TestAddressesOfURIs(t *testing.T) {
 		"srt://0.0.0.0:9000?mode=listener&localport=9": {mode: props.ModeListener, addr: "0.0.0.0:9"},
 		"srt://?localaddress=::1&localport=9000":       {mode: props.ModeListener, addr: "[::1]:9000"},
 		"srt://[::1]:9000":                             {mode: props.ModeCaller, addr: "[::1]:9000"},
+		"srt://[fe80::1%25lo]:9000":                    {mode: props.ModeCaller, addr: "[fe80::1%lo]:9000"},
+		"srt://[fe80::1%lo]:9000?mode=listener":        {mode: props.ModeListener, addr: "[fe80::1%lo]:9000"},
 		"srt://h:9000?localaddress=127.0.0.1":          {mode: props.ModeCaller, addr: "h:9000", local: "127.0.0.1:0"},
 		"srt://h:9000?localport=8000":                  {mode: props.ModeCaller, addr: "h:9000", local: ":8000"},
 		"srt://h:9000?adapter=127.0.0.1&port=8000":     {mode: props.ModeCaller, addr: "h:9000", local: "127.0.0.1:8000"},

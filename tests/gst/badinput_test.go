@@ -79,11 +79,13 @@ func TestURIWhileOpen(t *testing.T) {
 	h := startHost(t)
 	uri := "srt://:" + itoa(port.Free(t)) + "?mode=listener"
 	h.play("p", ours.fill("{src} name=srt uri="+uri+" ! fakesink async=false"))
-	for _, other := range []string{"srt://127.0.0.1:9000", "http://127.0.0.1", ""} {
+	for _, other := range []string{"srt://127.0.0.1:9000", "srt://127.0.0.1:99999", "srt://?streamid=%"} {
 		if a := h.do("seturi", "p", args{"value": other}); a.OK || !strings.Contains(a.Text, "READY") {
 			t.Errorf("%q: accepted %v, %q", other, a.OK, a.Text)
 		}
+		h.do("set", "p", args{"prop": "uri", "value": other})
 	}
+	h.do("set", "p", args{"prop": "uri", "value": nil})
 	h.state("p", "NULL")
 	if a := h.do("state", "p", args{"to": "PLAYING", "wait": 5000}); a.State != "playing" {
 		t.Errorf("started again it is %s (%s): %s", a.State, a.Ret, h.story())

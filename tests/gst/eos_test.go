@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weirline/weirline/tests/lab/impair"
 	"github.com/weirline/weirline/tests/port"
 	"github.com/weirline/weirline/tests/proctest"
 )
@@ -83,6 +84,62 @@ func TestLastPackets(t *testing.T) {
 				endOfStream(t, p, receiver, "latency="+strconv.Itoa(latency), limit)
 			})
 		}
+	}
+}
+
+// TestLostLastPacket is case C16 with the last packet lost: nothing behind it tells
+// the receiver, and the sender repeats it before it leaves.
+func TestLostLastPacket(t *testing.T) {
+	needGStreamer(t)
+	for _, p := range []pairing{{ours, ours}, {ours, stock}} {
+		t.Run(p.name(), func(t *testing.T) {
+			t.Parallel()
+			const count = 300
+			in, sent := writeInput(t, 4, count)
+			port := port.Free(t)
+			relay, err := impair.Start(impair.Config{Target: "127.0.0.1:" + strconv.Itoa(port), Seed: 1,
+				Up: impair.Path{Drop: []impair.Rule{{Kind: impair.Data, Skip: count - 1, Count: 1}}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer relay.Close()
+			got := newCollector()
+			launch(t, got, p.recv.fill("{src} uri=srt://:"+strconv.Itoa(port)+"?mode=listener&latency=500 ! "+dump))
+			proctest.WaitBound(t, "udp", port)
+			send := launch(t, nil, p.send.fill(paced+" ! {sink} uri=srt://"+relay.Addr()+"?latency=500", "{in}", in))
+			if err := send.Wait(proctest.Patience); err != nil {
+				t.Errorf("the sender ended with %v", err)
+			}
+			settle(got, len(sent))
+			wantPart(t, got.bytes(), sent, part{})
+		})
+	}
+}
+
+// TestDrainIsBounded: the end of the stream comes when the last packet was played,
+// and no later than a second after that, also when the peer is gone without a word.
+func TestDrainIsBounded(t *testing.T) {
+	needGStreamer(t)
+	for _, dead := range []bool{false, true} {
+		t.Run(map[bool]string{false: "peer plays", true: "peer is dead"}[dead], func(t *testing.T) {
+			t.Parallel()
+			const latency = 500
+			h := startHost(t)
+			port := port.Free(t)
+			got := newCollector()
+			recv := launch(t, got, ours.fill("{src} uri=srt://:"+itoa(port)+"?mode=listener&latency=500 ! "+dump))
+			proctest.WaitBound(t, "udp", port)
+			h.play("send", ours.fill(fixed+" ! {sink} name=srt uri=srt://127.0.0.1:"+itoa(port)+"?latency=500"))
+			proctest.Eventually(t, "nothing is received", func() bool { return got.size() > 20*message })
+			if dead {
+				recv.Kill()
+			}
+			began := h.do("eos", "send", nil).At
+			took := h.wait("no end of stream", busMessage("send", "eos")).At - began
+			if took < latency-100 && !dead || took > latency+1000 {
+				t.Errorf("the end of the stream took %.0f ms with a latency of %d ms", took, latency)
+			}
+		})
 	}
 }
 

@@ -71,9 +71,10 @@ func readStamps(t *testing.T, text []byte) (out []stamped) {
 // deviation is how far the time stamps are from sender time + constant: the
 // constant is the median, the deviation its largest and its typical distance. The
 // sender's time is when its sink got the packet, at some time until it was done with
-// it: a thread that had to wait for a processor in between does not count.
+// it: a thread that had to wait for a processor in between does not count in most.
+// That is rare, and p99 allows nothing for it.
 func deviation(got []stamped) (constant, most, p99 time.Duration) {
-	var d []int64
+	var d, plain []int64
 	for _, s := range got {
 		d = append(d, s.pts-s.sent)
 	}
@@ -81,13 +82,14 @@ func deviation(got []stamped) (constant, most, p99 time.Duration) {
 	mid := d[len(d)/2]
 	for i, s := range got {
 		off := s.pts - s.sent - mid
+		plain = append(plain, max(off, -off))
 		if s.done > s.sent && off > 0 {
 			off = max(0, off-(s.done-s.sent))
 		}
 		d[i] = max(off, -off)
 	}
-	slices.Sort(d)
-	return time.Duration(mid), time.Duration(d[len(d)-1]), time.Duration(d[len(d)*99/100])
+	slices.Sort(plain)
+	return time.Duration(mid), time.Duration(slices.Max(d)), time.Duration(plain[len(plain)*99/100])
 }
 
 // bad is the network of the timing test: 20 ms with 5 ms of jitter either way,
@@ -116,8 +118,8 @@ func TestTiming(t *testing.T) {
 			if p.recv == stock {
 				return // shown for comparison
 			}
-			if most > time.Millisecond {
-				t.Errorf("time stamps are up to %v from sender time + %v, want 1 ms", most, constant)
+			if most > time.Millisecond || p99 > time.Millisecond {
+				t.Errorf("time stamps are up to %v from sender time + %v, 99 %% within %v, want 1 ms", most, constant, p99)
 			}
 			if len(got) != count && p.send == ours {
 				t.Errorf("%d of %d packets came", len(got), count)
