@@ -37,6 +37,9 @@ type Trace struct {
 	RTT         time.Duration `json:"rtt"`         // smoothed, when read
 	RTTVar      time.Duration `json:"rttVar"`
 	Drift       time.Duration `json:"drift"` // as far as the drift tracer has followed
+	// PeerRate is the rate at which the peer says it receives, bytes per second
+	// (draft section 3.2.4, Receiving Rate), smoothed; 0: it has not said.
+	PeerRate uint32 `json:"peerRate,omitempty"`
 
 	// Lost is how many records were given up for want of room or because they were
 	// old; 0: the trace begins with the connection.
@@ -99,7 +102,7 @@ func addrPort(a *net.UDPAddr) netip.AddrPort {
 func newTrace(r loop.Recording, wall func(mono.Time) time.Time) Trace {
 	t := Trace{
 		Taken: wall(r.Taken), Began: wall(r.Taken), SocketID: uint32(r.SocketID), PeerSocketID: uint32(r.PeerID),
-		Caller: r.Caller, TooLateDrop: r.TLPktDrop, RTT: r.RTT, RTTVar: r.RTTVar, Drift: r.Drift,
+		Caller: r.Caller, TooLateDrop: r.TLPktDrop, RTT: r.RTT, RTTVar: r.RTTVar, Drift: r.Drift, PeerRate: r.PeerRate,
 		Lost: r.Lost, Records: make([]TraceRecord, len(r.Records)),
 	}
 	if len(r.Records) == 0 {

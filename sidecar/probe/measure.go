@@ -93,6 +93,11 @@ func measure(t srtcore.Trace, s srtcore.Stats, sender bool) *Report {
 	if r.Seconds > 0 {
 		r.Mbps = float64(bytes) * 8 / 1e6 / r.Seconds
 		r.DeliveredMbps = max(delivered, 0) * 8 / 1e6 / r.Seconds
+		if sender && t.PeerRate > 0 {
+			// What the peer gave up can only be inferred, and libsrt gives up more than
+			// shows; no more was delivered than came.
+			r.DeliveredMbps = min(r.DeliveredMbps, float64(t.PeerRate)*8/1e6)
+		}
 	}
 	delays := oneWay(t.Records)
 	r.JitterMs = jitter(delays)

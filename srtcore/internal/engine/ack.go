@@ -255,6 +255,7 @@ func (c *Conn) handleACK(now mono.Time, h wire.ControlHeader, content []byte) {
 	if a.Kind == wire.ACKFull {
 		c.rtt.learn(a.RTTUs, a.RTTVarUs)
 		c.stats.peerCapacity = a.LinkCapPkts
+		c.stats.learnPeerRate(a.RcvRateBytes)
 	}
 }
 

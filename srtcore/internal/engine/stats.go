@@ -44,6 +44,7 @@ type counters struct {
 	belatedTime     time.Duration
 	reorderDistance int
 	peerCapacity    uint32 // packets/s, from the peer's ACK
+	peerRate        uint32 // bytes/s, what the peer says it receives; smoothed
 }
 
 // avgPayload is the mean size of a received payload: the best guess for one
@@ -85,8 +86,9 @@ type Stats struct {
 	SndPeriod                    time.Duration // between packets
 	FlowWindow, FlightSize       int           // packets
 	RTT, RTTVar                  time.Duration
-	CapacityPkts                 int   // link capacity, packets/s
-	MaxBW                        int64 // bytes/s in force
+	PeerRate                     uint32 // bytes/s, what the peer's ACKs say it receives; 0: nothing said
+	CapacityPkts                 int    // link capacity, packets/s
+	MaxBW                        int64  // bytes/s in force
 	MSS                          int
 	SndBufPkts, SndBufBytes      int // bytes with headers, as libsrt counts them
 	SndBufSpan                   time.Duration
@@ -107,6 +109,7 @@ func (c *Conn) Stats(now mono.Time) Stats {
 	s.SndPeriod, s.MaxBW, s.MSS = c.snd.pacer.period, c.snd.pacer.bandwidth(), c.mss
 	s.FlowWindow, s.FlightSize = c.snd.window, c.snd.buf.sent
 	s.RTT, s.RTTVar = c.rtt.smoothed, c.rtt.variance
+	s.PeerRate = c.stats.peerRate
 	s.CapacityPkts = max(c.rcv.rate.capacity(), int(c.stats.peerCapacity))
 	s.SndBufPkts, s.SndBufBytes = c.snd.buf.n, c.snd.buf.bytes+c.snd.buf.n*wireOverhead
 	s.SndBufFreePkts = max(c.snd.buf.limit-c.snd.buf.n, 0)
@@ -172,3 +175,14 @@ func (c *Conn) SndKMState() wire.KMState { return c.km.sndState }
 
 // RcvKMState returns the state of the receiving direction's keys.
 func (c *Conn) RcvKMState() wire.KMState { return c.km.rcvState }
+
+// learnPeerRate smooths what full ACKs say about the rate at which packets come.
+func (s *counters) learnPeerRate(bytes uint32) {
+	switch {
+	case bytes == 0: // the peer has not seen enough
+	case s.peerRate == 0:
+		s.peerRate = bytes
+	default:
+		s.peerRate = uint32((7*uint64(s.peerRate) + uint64(bytes)) / 8)
+	}
+}

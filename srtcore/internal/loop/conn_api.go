@@ -193,6 +193,7 @@ type Recording struct {
 	SocketID, PeerID   wire.SocketID
 	Caller, TLPktDrop  bool
 	RTT, RTTVar, Drift time.Duration
+	PeerRate           uint32 // bytes/s
 
 	raw engine.Recorded
 }
@@ -224,7 +225,7 @@ func (c *Conn) recording(now mono.Time, room []engine.Record) Recording {
 	}
 	r.raw = c.eng.Recorded(now, room)
 	s := c.eng.Stats(now)
-	r.RTT, r.RTTVar, r.Drift = s.RTT, s.RTTVar, s.Drift
+	r.RTT, r.RTTVar, r.Drift, r.PeerRate = s.RTT, s.RTTVar, s.Drift, s.PeerRate
 	return r
 }
 
