@@ -37,8 +37,8 @@ type Trace struct {
 	RTT         time.Duration `json:"rtt"`         // smoothed, when read
 	RTTVar      time.Duration `json:"rttVar"`
 	Drift       time.Duration `json:"drift"` // as far as the drift tracer has followed
-	// PeerRate is the rate at which the peer says it receives, bytes per second
-	// (draft section 3.2.4, Receiving Rate), smoothed; 0: it has not said.
+	// PeerRate is the highest rate, smoothed, at which the peer said it received,
+	// bytes per second (draft section 3.2.4, Receiving Rate); 0: it has not said.
 	PeerRate uint32 `json:"peerRate,omitempty"`
 
 	// Lost is how many records were given up for want of room or because they were

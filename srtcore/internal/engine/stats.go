@@ -44,7 +44,8 @@ type counters struct {
 	belatedTime     time.Duration
 	reorderDistance int
 	peerCapacity    uint32 // packets/s, from the peer's ACK
-	peerRate        uint32 // bytes/s, what the peer says it receives; smoothed
+	peerRate        uint32 // bytes/s, the most that the peer said it receives; smoothed
+	peerRateNow     uint32 // the same now
 }
 
 // avgPayload is the mean size of a received payload: the best guess for one
@@ -86,7 +87,7 @@ type Stats struct {
 	SndPeriod                    time.Duration // between packets
 	FlowWindow, FlightSize       int           // packets
 	RTT, RTTVar                  time.Duration
-	PeerRate                     uint32 // bytes/s, what the peer's ACKs say it receives; 0: nothing said
+	PeerRate                     uint32 // bytes/s, the most that the peer's ACKs said it receives; 0: nothing said
 	CapacityPkts                 int    // link capacity, packets/s
 	MaxBW                        int64  // bytes/s in force
 	MSS                          int
@@ -176,13 +177,12 @@ func (c *Conn) SndKMState() wire.KMState { return c.km.sndState }
 // RcvKMState returns the state of the receiving direction's keys.
 func (c *Conn) RcvKMState() wire.KMState { return c.km.rcvState }
 
-// learnPeerRate smooths what full ACKs say about the rate at which packets come.
+// learnPeerRate smooths what full ACKs say about the rate at which packets come,
+// and keeps the most: a stream that ends must not count as a slow one.
 func (s *counters) learnPeerRate(bytes uint32) {
-	switch {
-	case bytes == 0: // the peer has not seen enough
-	case s.peerRate == 0:
-		s.peerRate = bytes
-	default:
-		s.peerRate = uint32((7*uint64(s.peerRate) + uint64(bytes)) / 8)
+	if bytes == 0 {
+		return // the peer has not seen enough
 	}
+	s.peerRateNow = uint32((7*uint64(s.peerRateNow) + uint64(bytes)) / 8)
+	s.peerRate = max(s.peerRate, s.peerRateNow)
 }
